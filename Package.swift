@@ -1,0 +1,67 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every Swift target: language mode 6, warnings are errors, existentials spelled out.
+// Across a module wall a call on the hot path measured 1.6 times the cost of one inside it;
+// cross-module optimisation in release builds brings it back.
+let swift: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+]
+let c: [CSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
+let cxx: [CXXSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
+
+let package = Package(
+  name: "sendgate",
+  products: [.executable(name: "sendgate", targets: ["sendgate"])],
+  targets: [
+    // C faces: the only places that see a C library's headers.
+    .target(name: "CKafka", cSettings: c, linkerSettings: [.linkedLibrary("rdkafka")]),
+    .target(name: "CJSON", cxxSettings: cxx, linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "CCrypto", cSettings: c, linkerSettings: [.linkedLibrary("crypto")]),
+    .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
+    .target(name: "CShims", cSettings: c),
+
+    .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: swift),
+    .target(name: "Telemetry", swiftSettings: swift),
+    .target(name: "Pipeline", dependencies: ["Gate", "Telemetry"], swiftSettings: swift),
+    .target(name: "Kafka", dependencies: ["CKafka", "Telemetry"], swiftSettings: swift),
+    .target(
+      name: "Consumer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
+      swiftSettings: swift),
+    .target(
+      name: "Producer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
+      swiftSettings: swift),
+    .target(name: "Web", dependencies: ["CHTTP", "Telemetry"], swiftSettings: swift),
+    .target(name: "Broker", swiftSettings: swift),
+    .executableTarget(
+      name: "sendgate",
+      dependencies: [
+        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Web", "Broker",
+      ],
+      swiftSettings: swift),
+
+    .executableTarget(
+      name: "kernel-bench", dependencies: ["Gate"], path: "Benchmarks/Kernel",
+      swiftSettings: swift),
+
+    .testTarget(name: "GateTests", dependencies: ["Gate"], swiftSettings: swift),
+    .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: swift),
+    .testTarget(
+      name: "PipelineTests", dependencies: ["Pipeline", "Gate"], swiftSettings: swift),
+    .testTarget(
+      name: "KafkaTests", dependencies: ["Kafka", "Consumer", "Producer", "Gate"],
+      swiftSettings: swift),
+    .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
+    .testTarget(name: "BrokerTests", dependencies: ["Broker"], swiftSettings: swift),
+    .testTarget(
+      name: "CommandTests", dependencies: ["sendgate", "Gate"], swiftSettings: swift),
+    .testTarget(
+      name: "IntegrationTests", dependencies: ["Kafka", "Gate"], swiftSettings: swift),
+  ],
+  cLanguageStandard: .gnu11,
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,3 @@
+#ifndef CCrypto_h
+#define CCrypto_h
+#endif

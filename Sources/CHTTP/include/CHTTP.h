@@ -1,0 +1,3 @@
+#ifndef CHTTP_h
+#define CHTTP_h
+#endif

@@ -1,0 +1,3 @@
+#ifndef CJSON_h
+#define CJSON_h
+#endif

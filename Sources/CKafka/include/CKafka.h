@@ -1,0 +1,3 @@
+#ifndef CKafka_h
+#define CKafka_h
+#endif

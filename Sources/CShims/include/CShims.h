@@ -1,0 +1,3 @@
+#ifndef CShims_h
+#define CShims_h
+#endif

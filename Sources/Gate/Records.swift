@@ -1,0 +1,58 @@
+/// One Kafka record as it came in. Borrowed: the bytes belong to the source and live until the batch
+/// it came with is released.
+public struct InputRecord {
+  public var partition: Int32
+  public var offset: Int64
+  /// The record's Kafka timestamp, milliseconds since the epoch; `created_at` defaults to it.
+  public var timestampMs: Int64
+  /// Nil for a null key; an empty key is a zero-length buffer.
+  public var key: UnsafeRawBufferPointer?
+  /// Nil for a null value; an empty value is a zero-length buffer.
+  public var value: UnsafeRawBufferPointer?
+  /// The source's own handle of this record, by which the sink reads its headers. Opaque here.
+  public var handle: OpaquePointer?
+
+  public init(
+    partition: Int32, offset: Int64, timestampMs: Int64,
+    key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, handle: OpaquePointer?
+  ) {
+    self.partition = partition
+    self.offset = offset
+    self.timestampMs = timestampMs
+    self.key = key
+    self.value = value
+    self.handle = handle
+  }
+}
+
+/// One record to write. It goes to the topic of `outcome`, to the partition of the input it came
+/// from. Borrowed: the bytes belong to the engine and live until its next call.
+public struct OutputRecord {
+  public var outcome: Outcome
+  public var reason: Reason
+  /// Nil where the candidate's category could not be read or is outside the enum.
+  public var category: Category?
+  /// Position in the batch of the input this came from.
+  public var inputIndex: Int
+  /// The user id, or for a hold `user_id NUL notification_id NUL device_id`. Nil only where the
+  /// input had a null key and is invalid.
+  public var key: UnsafeRawBufferPointer?
+  /// JSON, one object.
+  public var value: UnsafeRawBufferPointer
+  /// For the header of that name; nil where it could not be read.
+  public var notificationID: UnsafeRawBufferPointer?
+
+  public init(
+    outcome: Outcome, reason: Reason, category: Category?, inputIndex: Int,
+    key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer,
+    notificationID: UnsafeRawBufferPointer?
+  ) {
+    self.outcome = outcome
+    self.reason = reason
+    self.category = category
+    self.inputIndex = inputIndex
+    self.key = key
+    self.value = value
+    self.notificationID = notificationID
+  }
+}
