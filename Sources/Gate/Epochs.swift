@@ -43,6 +43,8 @@ public final class Epochs: Sendable {
     // of a shared pointer, or a writer could see it idle, free, and the reader read what was freed.
     let now = global.load(ordering: .sequentiallyConsistent)
     slots.base[slot * Self.stride].store(now, ordering: .sequentiallyConsistent)
+    // An acquiring load may pass an earlier store on ARM; the fence keeps it behind.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
   }
 
   /// The reader holds nothing and will call `passBoundary` before it reads again.
