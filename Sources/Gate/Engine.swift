@@ -37,11 +37,6 @@ public final class Policy: Sendable {
   public func preferencesStaleSecondsMax(_ lane: Lane) -> Int64? { fatalError("stub") }
 }
 
-/// Where the current zone table is published: one atomic pointer.
-public final class ZonePublisher: Sendable {
-  public init() {}
-}
-
 /// The preferences of every user, and the defaults: written by one thread, read by the lanes.
 public final class PreferenceTable: Sendable {
   public enum Applied: Sendable {
