@@ -7,7 +7,8 @@ extension UnsafeRawBufferPointer {
   /// Same length and same bytes; the text of a `StaticString` is its UTF-8.
   @inline(__always)
   func equals(_ text: StaticString) -> Bool {
-    count == text.utf8CodeUnitCount && memcmp(baseAddress ?? UnsafeRawPointer(text.utf8Start), text.utf8Start, count) == 0
+    count == text.utf8CodeUnitCount
+      && memcmp(baseAddress ?? UnsafeRawPointer(text.utf8Start), text.utf8Start, count) == 0
   }
 
   @inline(__always)

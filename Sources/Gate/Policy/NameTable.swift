@@ -32,7 +32,9 @@ struct NameTable {
     for (name, facts) in names {
       let utf8 = Array(name.utf8)
       let copy = UnsafeMutableRawPointer.allocate(byteCount: max(1, utf8.count), alignment: 1)
-      utf8.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(copy), byteCount: $0.count) }
+      utf8.withUnsafeBytes {
+        copy.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(copy), byteCount: $0.count)
+      }
       let bytes = Bytes(start: copy, count: utf8.count)
       var at = Self.hash(bytes) & mask
       while slots[at].name.baseAddress != nil { at = (at + 1) & mask }

@@ -19,7 +19,8 @@ struct PolicyNode {
     for member in members {
       let node = PolicyNode(path: join(member.name), value: member.value)
       guard names.contains(member.name) else {
-        throw node.refuse("there is no such key; the keys here are \(names.joined(separator: ", "))")
+        throw node.refuse(
+          "there is no such key; the keys here are \(names.joined(separator: ", "))")
       }
       found[member.name] = node
     }
@@ -53,7 +54,9 @@ struct PolicyNode {
 
   func elements() throws(PolicyError) -> [PolicyNode] {
     guard case .array(let elements) = value else { throw refuse("write a list") }
-    return elements.enumerated().map { PolicyNode(path: "\(path)[\($0.offset)]", value: $0.element) }
+    return elements.enumerated().map {
+      PolicyNode(path: "\(path)[\($0.offset)]", value: $0.element)
+    }
   }
 
   /// Names of events and subtypes, none twice, each as long as a candidate's may be.

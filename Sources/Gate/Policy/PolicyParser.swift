@@ -122,7 +122,8 @@ enum PolicyParser {
       throw members["on_invalid_window"]!.refuse("security never waits: write \"outside\"")
     }
     if !rules.defaultOn {
-      throw members["default"]!.refuse("security is on unless an administrator decides: write \"on\"")
+      throw members["default"]!.refuse(
+        "security is on unless an administrator decides: write \"on\"")
     }
     if !rules.regulatedDefaultOn {
       throw members["regulated_default"]!.refuse(

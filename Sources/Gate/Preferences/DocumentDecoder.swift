@@ -180,7 +180,9 @@ struct DocumentReading {
         try reader.readArray { (reader) throws(JSONFault) in
           let subtype = try reader.readString()
           // A longer one can match no candidate; mutes never touch security.
-          guard subtype.count <= CandidateDecoder.textBytesMax, category != .security else { return }
+          guard subtype.count <= CandidateDecoder.textBytesMax, category != .security else {
+            return
+          }
           draft.addMute(subtype, scope: number, category: category)
         }
       }

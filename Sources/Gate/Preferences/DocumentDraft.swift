@@ -48,7 +48,8 @@ struct DocumentDraft {
 
   mutating func addConsent(_ atMs: Int64, scope: Int, category: Category) {
     side.append(
-      PackedBlock.sideWord(.consent, scope: scope, category: category.rawValue, value: UInt64(atMs)))
+      PackedBlock.sideWord(.consent, scope: scope, category: category.rawValue, value: UInt64(atMs))
+    )
   }
 
   mutating func addSMSConsent(_ atMs: Int64) {

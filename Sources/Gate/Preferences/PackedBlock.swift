@@ -28,6 +28,11 @@ struct PackedBlock {
   /// The scope of a side word that is the account's.
   static let accountScope = devicesMax
 
+  /// The words of a block that says only that a document could not be read, and where it stood.
+  static func unreadable(offset: Int64) -> [UInt64] {
+    [Flag.unreadable | Flag.noVersion | Flag.wide, 0, 0, UInt64(offset)]
+  }
+
   private var header: UInt64 { words[0] }
 
   var hashRemainder: UInt32 { UInt32(truncatingIfNeeded: header) }
@@ -89,7 +94,8 @@ struct PackedBlock {
   /// Calls `body` with each side word until it says true; `name` is a mute's.
   @inline(__always)
   private func anySide(
-    _ kind: SideKind, _ body: (_ scope: Int, _ category: UInt8, _ value: UInt64, _ name: Bytes) -> Bool
+    _ kind: SideKind,
+    _ body: (_ scope: Int, _ category: UInt8, _ value: UInt64, _ name: Bytes) -> Bool
   ) -> Bool {
     guard header & Flag.side != 0 else { return false }
     var at = devicesAt + deviceCount * 2

@@ -29,8 +29,7 @@ public final class PreferenceTable: @unchecked Sendable {
 
   // What readers follow.
   private let indexes: UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer>>
-  private let directories:
-    UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<UInt64>>>
+  private let directories: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<UInt64>>>
   private let packedDefaults = Atomic<UInt32>(0)
   private let userCount = Atomic<Int>(0)
   private let memory = Atomic<Int>(0)
@@ -115,7 +114,9 @@ public final class PreferenceTable: @unchecked Sendable {
   }
 
   /// The newest defaults, over the policy's.
-  var defaults: CategoryDefaults { CategoryDefaults(bits: packedDefaults.load(ordering: .acquiring)) }
+  var defaults: CategoryDefaults {
+    CategoryDefaults(bits: packedDefaults.load(ordering: .acquiring))
+  }
 
   // MARK: Writing, from one thread
 
@@ -135,7 +136,7 @@ public final class PreferenceTable: @unchecked Sendable {
       if let before, let version, version < before { return .storedOlderVersion(notes) }
       return .stored(notes)
     } catch {
-      _ = store([PackedBlock.Flag.unreadable | PackedBlock.Flag.noVersion, 0], hash)
+      _ = store(PackedBlock.unreadable(offset: offset), hash)
       return .unreadable(error)
     }
   }
@@ -149,7 +150,7 @@ public final class PreferenceTable: @unchecked Sendable {
       return .stored(notes)
     } catch {
       guard let user = decoder.lastUserID else { return .ignored }
-      _ = store([PackedBlock.Flag.unreadable | PackedBlock.Flag.noVersion, 0], sip.hash(user))
+      _ = store(PackedBlock.unreadable(offset: offset), sip.hash(user))
       return .unreadable(error)
     }
   }

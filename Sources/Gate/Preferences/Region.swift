@@ -25,6 +25,9 @@ struct Region: Equatable {
 
   private init(code: UInt16) { self.code = code }
 
+  /// A code as a block keeps it.
+  init(packed: UInt16) { code = packed }
+
   @inline(__always)
   private static func pack(_ first: UInt8, _ second: UInt8) -> UInt16 {
     UInt16(first - 0x40) << 5 | UInt16(second - 0x40)

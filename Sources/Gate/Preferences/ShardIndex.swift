@@ -44,7 +44,8 @@ struct ShardIndex {
   @inline(__always)
   private func next(_ entry: UnsafeMutablePointer<UInt64>) -> UnsafeMutablePointer<UInt64> {
     let following = entry + 2
-    return following == base + (Self.headerWords + capacity * 2) ? base + Self.headerWords : following
+    return following == base + (Self.headerWords + capacity * 2)
+      ? base + Self.headerWords : following
   }
 
   @inline(__always)

@@ -102,7 +102,9 @@ enum CandidateMember: UInt8, CaseIterable, Sendable {
     let member: CandidateMember
     switch name.count {
     case 5: member = .event
-    case 7: member = name[0] == UInt8(ascii: "u") ? .userID : name[0] == UInt8(ascii: "s") ? .subtype : .payload
+    case 7:
+      member =
+        name[0] == UInt8(ascii: "u") ? .userID : name[0] == UInt8(ascii: "s") ? .subtype : .payload
     case 8: member = name[1] == UInt8(ascii: "a") ? .category : .critical
     case 9: member = .deviceID
     case 10: member = name[0] == UInt8(ascii: "c") ? .createdAt : .expiresAt

@@ -24,13 +24,14 @@ struct CandidateDecoder: ~Copyable {
   /// What was decoded before must no longer be used.
   mutating func startBatch() { scratchUsed = 0 }
 
-  mutating func decode(_ value: Bytes?) -> Candidate {
+  /// - Parameter bytesMax: of a record, at most `recordBytesMax`.
+  mutating func decode(_ value: Bytes?, bytesMax: Int) -> Candidate {
     var candidate = Candidate()
     guard let value else {
       candidate.invalid = .nullValue
       return candidate
     }
-    guard value.count <= Self.recordBytesMax else {
+    guard value.count <= bytesMax else {
       candidate.invalid = .recordTooLarge
       return candidate
     }
