@@ -48,7 +48,9 @@ let package = Package(
       name: "kernel-bench", dependencies: ["Gate"], path: "Benchmarks/Kernel",
       swiftSettings: swift),
 
-    .testTarget(name: "GateTests", dependencies: ["Gate"], swiftSettings: swift),
+    .testTarget(
+      name: "GateTests", dependencies: ["Gate"], exclude: ["ZonesFixtures"],
+      swiftSettings: swift),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: swift),
     .testTarget(
       name: "PipelineTests", dependencies: ["Pipeline", "Gate"], swiftSettings: swift),
