@@ -1,7 +1,7 @@
 /// Instants are milliseconds since the epoch, UTC, no leap seconds. Read from ISO 8601 with an
 /// offset or `Z` (the profile of RFC 3339, upper case) or from integer milliseconds; written as
 /// `2026-03-09T22:30:00.000Z`.
-enum Instant {
+public enum Instant {
   static let secondMs: Int64 = 1_000
   static let minuteMs: Int64 = 60_000
   static let hourMs: Int64 = 3_600_000
@@ -93,6 +93,12 @@ enum Instant {
     let minutes = (days(year: year, month: month, day: day) * 24 + hour) * 60 + minute
     let ms = Int64((minutes - offsetMinutes) * 60 + second) * 1_000 + Int64(fractionMs)
     return readable.contains(ms) ? ms : nil
+  }
+
+  /// The instant that a person wrote, by the same rules; nil where it is none.
+  public static func parse(text: String) -> Int64? {
+    var text = text
+    return text.withUTF8 { parse(Bytes($0)) }
   }
 
   /// Writes 24 bytes. The year must have four digits.
