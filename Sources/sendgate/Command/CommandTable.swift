@@ -2,6 +2,5 @@
 enum CommandTable {
   static let all: [Command] = [
     EvaluateCommand.command,
-    GenerateCommand.command,
   ]
 }
