@@ -7,6 +7,7 @@ A line of decisions.jsonl has the preference document (or null), the candidate (
 `raw_base64`), the lane it arrives on, the instant, and one entry per expected output record. An entry names the members
 that matter; a record may hold more. Instants are compared as instants, however written.
 """
+
 import base64
 import json
 import pathlib

@@ -2,6 +2,7 @@
 
 A record may hold more than is expected of it; what is expected must be there.
 """
+
 import instants
 
 

@@ -1,4 +1,5 @@
 """Candidates, preference documents and defaults as the contract reads them."""
+
 import instants
 import strict_json
 import window

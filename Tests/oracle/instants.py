@@ -1,4 +1,5 @@
 """Instants as records carry them: ISO 8601 with an offset or `Z`, or integer milliseconds since the epoch."""
+
 import re
 from datetime import datetime, timedelta, timezone
 
@@ -7,9 +8,7 @@ MS_MIN = 946_684_800_000  # 2000-01-01T00:00:00Z
 MS_2200 = 7_258_118_400_000  # 2200-01-01T00:00:00Z
 MS_2201 = 7_289_654_400_000  # 2201-01-01T00:00:00Z
 
-STRICT = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:(Z)|([+-])(\d\d):(\d\d))", re.ASCII
-)
+STRICT = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:(Z)|([+-])(\d\d):(\d\d))", re.ASCII)
 # ISO 8601, or one edition or profile of it, allows these; whether a record may use them is not fixed.
 LOOSE = re.compile(
     r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d|\d{3})[Tt ]\d\d(?::?\d\d(?::?\d\d)?)?(?:[.,]\d+)?(?:[Zz]|[+-]\d\d(?::?\d\d)?)",

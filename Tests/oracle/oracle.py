@@ -8,6 +8,7 @@ own plumbing can be tried on it:
 
     oracle.py evaluate [--policy F] --preferences F [--defaults F] [--source S] (--now INSTANT | --clock record)
 """
+
 import argparse
 import base64
 import hashlib
@@ -193,7 +194,10 @@ class Oracle:
         consented = any(choice.is_consent(now) for choice in stored)
         if rules["lawful_basis"]["basis"] == "consent" and regulated and not consented and "user-off" not in states:
             blocked.append("no_gdpr_consent")
-        default = self.defaults.get(candidate.category) or (rules["default"] == "on", rules["regulated_default"] == "on")
+        default = self.defaults.get(candidate.category) or (
+            rules["default"] == "on",
+            rules["regulated_default"] == "on",
+        )
         effective = "user-off" not in states and ("user-on" in states or default[regulated])
         if "choice" not in passes:
             blocked += [
@@ -322,11 +326,21 @@ class Hours:
         return None if self.quiet is None or self.inside else self.quiet.next_start(self.zone, self.now)
 
     def evidence(self):
-        shown = {"timezone": self.zone, "timezone_source": self.zone_source, "ends_at": at_or_null(self.ends_at)}
+        shown = {
+            "timezone": self.zone,
+            "timezone_source": self.zone_source,
+            "ends_at": at_or_null(self.ends_at),
+        }
         if self.invalid:
             return {**shown, "start": Anything(), "end": Anything(), "in_window": Anything(), "invalid": True}
         start, end = (None, None) if self.quiet is None else (self.quiet.start_text, self.quiet.end_text)
-        return {**shown, "start": start, "end": end, "in_window": self.inside, "invalid": OneOfAbsentOrFalse()}
+        return {
+            **shown,
+            "start": start,
+            "end": end,
+            "in_window": self.inside,
+            "invalid": OneOfAbsentOrFalse(),
+        }
 
 
 class OneOfAbsentOrFalse(AbsentOr):

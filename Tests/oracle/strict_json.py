@@ -3,6 +3,7 @@
 The standard library's reader forgives too much for an oracle (NaN, the last of two equal members, any
 depth) and loses what a decision needs: where a value's bytes begin and end, and how a number was written.
 """
+
 import re
 
 DEPTH_MAX = 64

@@ -3,6 +3,7 @@
 Slow, and on purpose without any arithmetic on transitions: whatever a gap, an overlap or a skipped day
 does to a window, this only ever asks what a clock on the wall shows at an instant.
 """
+
 import functools
 import os
 import re
