@@ -43,7 +43,7 @@ class AbsentOr(Matcher):
     """No such member, null, or the value."""
 
     def __init__(self, value):
-        self.value, self.sample = value, None
+        self.value = value
 
     def matches(self, got, present):
         return not present or got is None or not differences(self.value, got)
@@ -110,5 +110,5 @@ def sample(want):
     if isinstance(want, Matcher):
         return sample(want.sample)
     if isinstance(want, dict):
-        return {name: sample(value) for name, value in want.items()}
+        return {name: sample(value) for name, value in want.items() if not isinstance(value, AbsentOr)}
     return want
