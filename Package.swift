@@ -24,6 +24,7 @@ let package = Package(
     .target(name: "CCrypto", cSettings: c, linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CShims", cSettings: c),
+    .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: swift),
     .target(name: "Telemetry", swiftSettings: swift),
@@ -36,7 +37,7 @@ let package = Package(
       name: "Producer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
       swiftSettings: swift),
     .target(name: "Web", dependencies: ["CHTTP", "Telemetry"], swiftSettings: swift),
-    .target(name: "Broker", swiftSettings: swift),
+    .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .executableTarget(
       name: "sendgate",
       dependencies: [
