@@ -1,7 +1,7 @@
 /// Instants are milliseconds since the epoch, UTC, no leap seconds. Read from ISO 8601 with an
 /// offset or `Z` (the profile of RFC 3339, upper case) or from integer milliseconds; written as
 /// `2026-03-09T22:30:00.000Z`.
-enum Instant {
+public enum Instant {
   static let secondMs: Int64 = 1_000
   static let minuteMs: Int64 = 60_000
   static let hourMs: Int64 = 3_600_000
@@ -40,6 +40,13 @@ enum Instant {
     case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
     default: 31
     }
+  }
+
+  /// As `parse` below, for text from a command line; also takes integer milliseconds.
+  public static func parse(_ text: String) -> Int64? {
+    if let ms = Int64(text) { return readable.contains(ms) ? ms : nil }
+    var text = text
+    return text.withUTF8 { parse(Bytes($0)) }
   }
 
   /// Nil where the text is no instant, or lies outside `readable`. Fractions of a second beyond the
@@ -96,7 +103,7 @@ enum Instant {
   }
 
   /// Writes 24 bytes. The year must have four digits.
-  static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
+  public static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
     let dayCount = Int((ms >= 0 ? ms : ms - dayMs + 1) / dayMs)
     var rest = Int(ms - Int64(dayCount) * dayMs)
     let (year, month, day) = date(days: dayCount)
