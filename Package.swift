@@ -47,6 +47,9 @@ let package = Package(
     .executableTarget(
       name: "kernel-bench", dependencies: ["Gate"], path: "Benchmarks/Kernel",
       swiftSettings: swift),
+    .executableTarget(
+      name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
+      linkerSettings: [.linkedLibrary("rdkafka")]),
 
     .testTarget(
       name: "GateTests", dependencies: ["Gate"], exclude: ["ZonesFixtures"],

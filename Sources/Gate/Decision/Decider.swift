@@ -102,21 +102,18 @@ struct Decider {
     let quiet = quietHours(block.accountPlace, device.place, zones, nowMs)
     let rule = Policy.QuietHoursRule(rawValue: rules.quietHours[Int(category.rawValue)])!
     var deliverAfterMs: Int64?
-    if !passesQuietHours {
+    if !passesQuietHours, rule != .bypass {
       if quiet.isInvalid, rules.dropsOnInvalidWindow >> category.rawValue & 1 != 0 {
         blocked.insert(.quietHoursDropped)
       } else if quiet.isInside {
-        switch rule {
-        case .drop: blocked.insert(.quietHoursDropped)
-        case .bypass: break
-        case .defer:
-          let bound = nowMs + rules.holdMaxMs
-          let until = min(quiet.endsAtMs ?? bound, bound)
-          if let expires = candidate.expiresAtMs, expires <= until {
-            blocked.insert(.expiresInQuietHours)
-          } else {
-            deliverAfterMs = until
-          }
+        let bound = nowMs + rules.holdMaxMs
+        let until = min(quiet.endsAtMs ?? bound, bound)
+        if rule == .drop {
+          blocked.insert(.quietHoursDropped)
+        } else if let expires = candidate.expiresAtMs, expires <= until {
+          blocked.insert(.expiresInQuietHours)
+        } else {
+          deliverAfterMs = until
         }
       }
     }

@@ -289,7 +289,8 @@ struct DocumentReading {
       }
     }
     if let start, let end, let days {
-      found.kind = .set
+      // No minute is inside: no window, and on a device none in place of the account's.
+      found.kind = start == end || days == 0 ? .null : .set
       found.value = QuietWindow(startMinute: start, endMinute: end, days: days)
     } else {
       draft.notes.insert(.invalidWindow)

@@ -173,6 +173,14 @@ public final class PreferenceTable: @unchecked Sendable {
     return true
   }
 
+  /// The same for a record whose key is not at hand: a line of a file.
+  public func applyDefault(record: UnsafeRawBufferPointer) -> Bool {
+    guard let category = DefaultRecord(record)?.category else { return false }
+    let name = category.name
+    return applyDefault(
+      key: Bytes(start: name.utf8Start, count: name.utf8CodeUnitCount), value: record)
+  }
+
   /// Swaps the user's entry to a new block. Returns the version before.
   private func store(_ words: [UInt64], _ hash: UserHash) -> Int64? {
     let shard = shard(hash)

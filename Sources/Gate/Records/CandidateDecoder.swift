@@ -12,6 +12,7 @@ struct CandidateDecoder: ~Copyable {
   private let scratch: UnsafeMutablePointer<UInt8>
   private let scratchBytes: Int
   private var scratchUsed = 0
+  private var outsized: [UnsafeMutablePointer<UInt8>] = []
 
   init(batchRecordsMax: Int, seed: UInt64) {
     names = MemberNames(seed: seed)
@@ -19,10 +20,21 @@ struct CandidateDecoder: ~Copyable {
     scratch = .allocate(capacity: scratchBytes)
   }
 
-  deinit { scratch.deallocate() }
+  deinit {
+    scratch.deallocate()
+    for memory in outsized { memory.deallocate() }
+  }
 
   /// What was decoded before must no longer be used.
-  mutating func startBatch() { scratchUsed = 0 }
+  mutating func startBatch() {
+    scratchUsed = 0
+    freeOutsized()
+  }
+
+  private mutating func freeOutsized() {
+    for memory in outsized { memory.deallocate() }
+    outsized.removeAll(keepingCapacity: true)
+  }
 
   /// - Parameter bytesMax: of a record, at most `recordBytesMax`.
   mutating func decode(_ value: Bytes?, bytesMax: Int) -> Candidate {
@@ -31,18 +43,36 @@ struct CandidateDecoder: ~Copyable {
       candidate.invalid = .nullValue
       return candidate
     }
-    guard value.count <= bytesMax else {
-      candidate.invalid = .recordTooLarge
-      return candidate
+    if value.count <= Self.recordBytesMax {
+      precondition(scratchUsed + value.count <= scratchBytes, "startBatch was not called")
+      scratchUsed += read(value, &candidate, scratch: scratch + scratchUsed)
+    } else {
+      // Too large whatever it says; read for its ids alone, with memory of its own.
+      let own = UnsafeMutablePointer<UInt8>.allocate(capacity: value.count)
+      outsized.append(own)
+      _ = read(value, &candidate, scratch: own)
     }
-    precondition(scratchUsed + value.count <= scratchBytes, "startBatch was not called")
+    if value.count > bytesMax {
+      candidate.invalid = .recordTooLarge
+      candidate.invalidMember = nil
+    } else if candidate.invalid == nil {
+      Self.checkRequired(&candidate)
+    }
+    return candidate
+  }
+
+  /// Returns the bytes of scratch it used.
+  private func read(
+    _ value: Bytes, _ candidate: inout Candidate, scratch: UnsafeMutablePointer<UInt8>
+  ) -> Int {
+    var used = 0
     do throws(JSONFault) {
       var reader = JSONReader(
-        value, positions: try indexer.index(value), scratch: scratch + scratchUsed, names: names)
-      defer { scratchUsed = reader.scratchEnd - scratch }
+        value, positions: try indexer.index(value), scratch: scratch, names: names)
+      defer { used = reader.scratchEnd - scratch }
       guard reader.peek == UInt8(ascii: "{") else {
         candidate.invalid = try Self.isJSON(&reader) ? .notAnObject : .malformedJSON
-        return candidate
+        return used
       }
       try reader.readObject { (reader, name) throws(JSONFault) in
         try Self.readMember(name, &reader, &candidate)
@@ -53,8 +83,7 @@ struct CandidateDecoder: ~Copyable {
       candidate.invalid = InvalidDetail(error)
       candidate.invalidMember = nil
     }
-    if candidate.invalid == nil { Self.checkRequired(&candidate) }
-    return candidate
+    return used
   }
 
   private static func isJSON(_ reader: inout JSONReader) throws(JSONFault) -> Bool {

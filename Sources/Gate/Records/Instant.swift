@@ -102,6 +102,12 @@ public enum Instant {
     return readable.contains(ms) ? ms : nil
   }
 
+  /// The instant that a person wrote, by the same rules; nil where it is none.
+  public static func parse(text: String) -> Int64? {
+    var text = text
+    return text.withUTF8 { parse(Bytes($0)) }
+  }
+
   /// Writes 24 bytes. The year must have four digits.
   public static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
     let dayCount = Int((ms >= 0 ? ms : ms - dayMs + 1) / dayMs)

@@ -1,6 +1,6 @@
 /// Every command, in the order of the help.
 enum CommandTable {
   static let all: [Command] = [
-    GenerateCommand.command
+    EvaluateCommand.command,
   ]
 }
