@@ -5,7 +5,7 @@ import Testing
 /// `Tests/cases/decisions.jsonl`, by the rules of `run_cases.py`: an output per expectation, in
 /// order, with at least the members named there.
 @Suite struct GoldenCasesTests {
-  struct Case {
+  struct Case: Sendable {
     let id: String
     let lane: Lane
     let nowMs: Int64

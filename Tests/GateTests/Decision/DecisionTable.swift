@@ -3,7 +3,7 @@
 /// The decision table written down a second time, row by row, from its words: slow, and nothing of
 /// the gate's code in it.
 enum DecisionTable {
-  typealias Row = (reason: Reason, holds: (Situation) -> Bool)
+  typealias Row = (reason: Reason, holds: @Sendable (Situation) -> Bool)
 
   /// Rows 7 to 13, in order: those that drop.
   static let dropping: [Row] = [

@@ -1,6 +1,6 @@
 /// A JSON text as a tree, for tests: strings and numbers as they are, byte for byte, members in
 /// order.
-indirect enum Tree: Equatable {
+indirect enum Tree: Equatable, Sendable {
   case null
   case bool(Bool)
   /// As written.
@@ -10,7 +10,7 @@ indirect enum Tree: Equatable {
   case array([Tree])
   case object([Member])
 
-  struct Member: Equatable {
+  struct Member: Equatable, Sendable {
     var name: [UInt8]
     var value: Tree
   }
