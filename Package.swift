@@ -55,6 +55,9 @@ let package = Package(
     .executableTarget(
       name: "alloc-check", dependencies: ["Gate", "Workload", "CAllocations"],
       path: "Benchmarks/AllocationCheck", swiftSettings: swift),
+    .executableTarget(
+      name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
+      linkerSettings: [.linkedLibrary("rdkafka")]),
 
     .testTarget(
       name: "GateTests", dependencies: ["Gate"], exclude: ["ZonesFixtures"],

@@ -240,6 +240,13 @@ public final class Engine {
     outputs = .allocate(capacity: outputCapacity)
   }
 
+  /// The key of an input whose user could not be read, where it may be a user's: a record is never
+  /// refused for the size of a key that somebody made up.
+  private static func userKey(_ key: UnsafeRawBufferPointer?) -> UnsafeRawBufferPointer? {
+    guard let key, 1...CandidateDecoder.idBytesMax ~= key.count else { return nil }
+    return key
+  }
+
   /// Nothing moves any more: turns positions into pointers.
   private func finish(_ records: UnsafeBufferPointer<InputRecord>) {
     if outputCount < Engine.batchRecordsMax * 2 { out.shrink(to: Engine.outputBytes) }
@@ -251,7 +258,8 @@ public final class Engine {
         to: OutputRecord(
           outcome: draft.outcome, reason: draft.reason, category: candidate.category,
           inputIndex: draft.inputIndex,
-          key: hold.count > 0 ? hold : candidate.userID ?? records[draft.inputIndex].key,
+          key: hold.count > 0
+            ? hold : candidate.userID ?? Self.userKey(records[draft.inputIndex].key),
           value: Bytes(
             start: out.base + draft.valueStart, count: draft.valueEnd - draft.valueStart),
           notificationID: candidate.notificationID))

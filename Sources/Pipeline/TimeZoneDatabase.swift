@@ -25,12 +25,13 @@ public final class TimeZoneDatabase {
 
   /// - Parameter path: nil takes it from the environment.
   public init(path: String? = nil) {
-    self.path = path ?? Self.environmentPath ?? Self.defaultPath
+    self.path = path ?? Self.path(fromTZDIR: getenv("TZDIR").map { String(cString: $0) })
   }
 
-  private static var environmentPath: String? {
-    guard let value = getenv("TZDIR"), value.pointee != 0 else { return nil }
-    return String(cString: value)
+  /// An empty variable counts as none, as in the C library.
+  static func path(fromTZDIR value: String?) -> String {
+    guard let value, !value.isEmpty else { return defaultPath }
+    return value
   }
 
   /// Reads the database and publishes it. Where it throws, what was published before stays: one

@@ -49,6 +49,10 @@ struct FooterRule: Equatable {
     let year = CivilDate.year(
       ofDay: CivilDate.floorDivide(seconds, by: CivilDate.secondsPerDay))
     let changes = sortedChanges(aroundYear: year)
+    // Changes beyond may be undone by those of years that were not looked at. A rule that has any
+    // has the next one before.
+    let last =
+      (CivilDate.firstDay(ofYear: year + 2) + 14) * CivilDate.secondsPerDay
 
     var current = changes[0].daylight ? standardOffset : daylightOffset
     var from = Int64.min
@@ -58,7 +62,9 @@ struct FooterRule: Equatable {
       if i + 1 < changes.count, changes[i + 1].at == changes[i].at { continue }
       let next = changes[i].daylight ? daylightOffset : standardOffset
       if next == current { continue }
-      if changes[i].at > seconds { return (current, from, changes[i].at) }
+      if changes[i].at > seconds {
+        return (current, from, changes[i].at <= last ? changes[i].at : .max)
+      }
       current = next
       from = changes[i].at
     }

@@ -9,14 +9,16 @@ enum ZoneSuggestions {
     let wanted = folded(name)
     guard !wanted.isEmpty, wanted.count <= 2 * ZoneName.bytesMax else { return [] }
     let wantedLast = lastPart(wanted)
-    let slipsMax = wanted.contains(where: isDigit) ? 0 : min(2, wanted.count / 5)
+    // `GMT+8` is not `Etc/GMT+8`: the sign there means the opposite.
+    let hasDigits = wanted.contains(where: isDigit)
+    let slipsMax = hasDigits ? 0 : min(2, wanted.count / 5)
 
     var ranked: [(rank: Int, zone: String)] = []
     for zone in zones {
       let bytes = folded(zone)
       if bytes == wanted {
         ranked.append((0, zone))
-      } else if wantedLast.count > 3, lastPart(bytes).elementsEqual(wantedLast) {
+      } else if !hasDigits, wantedLast.count > 3, lastPart(bytes).elementsEqual(wantedLast) {
         ranked.append((1, zone))
       } else if slipsMax > 0, let slips = slips(bytes, wanted, max: slipsMax) {
         ranked.append((1 + slips, zone))

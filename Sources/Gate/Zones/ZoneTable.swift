@@ -21,6 +21,8 @@ public struct ZoneTable {
     var ruleFrom: Int64
     var nameStart: UInt32
     var nameCount: UInt32
+    /// Fills the line.
+    var unused: UInt64 = 0
 
     static let noRule = UInt32.max
   }

@@ -41,10 +41,11 @@ import Testing
   @Test func daylightTimeAllYear() throws {
     for text in ["EST5EDT,0/0,J365/25", "XXX3EDT4,0/0,J365/23"] {
       let rule = try rule(text)
-      for day in stride(from: Int64(0), to: 40_000, by: 1) {
-        let found = rule.interval(at: day * 86_400 + 18_000)
-        #expect(found.offset == -14_400 && found.until == .max, "\(text), day \(day)")
+      let wrong = (0..<40_000).filter { day in
+        let found = rule.interval(at: Int64(day) * 86_400 + 18_000)
+        return found.offset != -14_400 || found.until != .max
       }
+      #expect(wrong.isEmpty, "\(text), days \(wrong.prefix(5))")
     }
   }
 
@@ -79,10 +80,14 @@ import Testing
   /// must answer as the whole one, through its end and beyond.
   @Test func slimAndFatTablesAgree() throws {
     let cut = instant("2028-01-01T00:00:00Z")
+    let fatEnd = instant("2038-01-01T00:00:00Z")
     let end = instant("2060-01-01T00:00:00Z")
     var withRule = 0
     for fat in SystemZones.database.histories {
-      guard let rule = fat.rule, rule.hasDaylight, fat.transitions.last! > cut else { continue }
+      // Gaza's table goes on to 2086, with summers that Ramadan interrupts and no rule gives.
+      guard let rule = fat.rule, rule.hasDaylight, let last = fat.transitions.last, last > cut,
+        last < fatEnd
+      else { continue }
       withRule += 1
       let kept = fat.transitions.prefix { $0 < cut }.count
       let slim = ZoneHistory(

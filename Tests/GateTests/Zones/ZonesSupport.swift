@@ -168,3 +168,20 @@ func madeZone(_ history: ZoneHistory, nowSeconds: Int64 = 0) -> (ZonePublisher, 
   publisher.publish(database, nowSeconds: nowSeconds)
   return (publisher, publisher.intern("Test/Zone"))
 }
+
+/// To be joined by the caller.
+func startThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+  final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  let made = pthread_create(
+    &thread, nil,
+    { argument in
+      Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
+      return nil
+    }, Unmanaged.passRetained(Box(body)).toOpaque())
+  precondition(made == 0, "no thread: \(made)")
+  return thread
+}

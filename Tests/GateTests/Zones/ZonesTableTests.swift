@@ -32,42 +32,40 @@ import Testing
     for name in SystemZones.names {
       let zone = SystemZones.zone(name)
       var at = Int64.min
-      var changes = 0
+      var wrong: [Int64] = []
       while at < end {
         let (offset, until) = zones.offsetInterval(zone, atSeconds: at)
-        #expect(until > at, "\(name)")
         guard until < .max else { break }
-        #expect(zones.offsetInterval(zone, atSeconds: until - 1).offsetSeconds == offset, "\(name)")
-        #expect(zones.offsetInterval(zone, atSeconds: until).offsetSeconds != offset, "\(name)")
+        if until <= at || zones.offsetInterval(zone, atSeconds: until - 1).offsetSeconds != offset
+          || zones.offsetInterval(zone, atSeconds: until).offsetSeconds == offset
+        {
+          wrong.append(at)
+          if wrong.count > 10 { break }
+        }
         at = until
-        changes += 1
       }
-      #expect(changes < 1000, "\(name)")
+      #expect(wrong.isEmpty, "\(name)")
     }
   }
 
   /// The cache is a matter of speed only.
-  @Test func everyInstantOfTheCacheGivesTheSameAnswers() {
+  @Test(arguments: [
+    "1900-01-01T00:00:00Z", "1985-08-01T00:00:00Z", "2037-12-01T00:00:00Z", "2090-07-01T00:00:00Z",
+  ])
+  func everyInstantOfTheCacheGivesTheSameAnswers(_ now: String) {
     let cached = ZonePublisher(epochs: Epochs())
-    for now in [
-      "1900-01-01T00:00:00Z", "1985-08-01T00:00:00Z", "2037-12-01T00:00:00Z",
-      "2090-07-01T00:00:00Z",
-    ] {
-      cached.publish(SystemZones.database, nowSeconds: instant(now))
-      let a = cached.current
-      let b = SystemZones.publisher.current
-      for name in SystemZones.names {
-        let zoneA = cached.intern(name)
-        let zoneB = SystemZones.zone(name)
-        for at in stride(
-          from: instant("1850-01-01T00:00:00Z"), to: instant("2140-01-01T00:00:00Z"),
-          by: 123_456_789)
-        {
-          #expect(
-            a.offsetInterval(zoneA, atSeconds: at) == b.offsetInterval(zoneB, atSeconds: at),
-            "\(name) \(at)")
-        }
+    cached.publish(SystemZones.database, nowSeconds: instant(now))
+    let a = cached.current
+    let b = SystemZones.publisher.current
+    let instants = stride(
+      from: instant("1850-01-01T00:00:00Z"), to: instant("2140-01-01T00:00:00Z"), by: 123_456_789)
+    for name in SystemZones.names {
+      let zoneA = cached.intern(name)
+      let zoneB = SystemZones.zone(name)
+      let wrong = instants.filter {
+        a.offsetInterval(zoneA, atSeconds: $0) != b.offsetInterval(zoneB, atSeconds: $0)
       }
+      #expect(wrong.isEmpty, "\(name)")
     }
   }
 
