@@ -45,9 +45,17 @@ let package = Package(
       ],
       swiftSettings: swift),
 
-    .executableTarget(
-      name: "kernel-bench", dependencies: ["Gate"], path: "Benchmarks/Kernel",
+    // Measured and checked with nothing linked but the gate.
+    .target(name: "CAllocations", path: "Benchmarks/CAllocations", cSettings: c),
+    .target(
+      name: "Workload", dependencies: ["Gate"], path: "Benchmarks/Workload",
       swiftSettings: swift),
+    .executableTarget(
+      name: "kernel-bench", dependencies: ["Gate", "Workload", "CAllocations"],
+      path: "Benchmarks/Kernel", swiftSettings: swift),
+    .executableTarget(
+      name: "alloc-check", dependencies: ["Gate", "Workload", "CAllocations"],
+      path: "Benchmarks/AllocationCheck", swiftSettings: swift),
     .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),
