@@ -2,5 +2,6 @@
 enum CommandTable {
   static let all: [Command] = [
     EvaluateCommand.command,
+    GenerateCommand.command,
   ]
 }
