@@ -3,5 +3,6 @@ enum CommandTable {
   static let all: [Command] = [
     RunCommand.command,
     EvaluateCommand.command,
+    GenerateCommand.command,
   ]
 }
