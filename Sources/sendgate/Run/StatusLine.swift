@@ -41,15 +41,3 @@ struct StatusLine {
     return total
   }
 }
-
-/// What a run that ended by itself did, as one JSON line on standard output.
-enum Summary {
-  static func print(_ runners: [LaneRunner]) {
-    let candidates = runners.reduce(0) { $0 + $1.counters[.records] }
-    let commits = runners.reduce(0) { $0 + $1.counters[.commits] }
-    let outcomes = Outcome.allCases
-      .map { "\"\($0.name)\":\(StatusLine.count($0, runners))" }.joined(separator: ",")
-    Process.print(
-      "{\"candidates\":\(candidates),\(outcomes),\"commits\":\(commits)}\n", to: STDOUT_FILENO)
-  }
-}
