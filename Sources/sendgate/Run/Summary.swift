@@ -22,8 +22,23 @@ enum Summary {
     Process.print(
       "{\"candidates\":\(total(.records)),\(outcomes),\"commits\":\(total(.commits)),"
         + "\"aborts\":\(total(.aborts)),\"seconds\":\(seconds),"
-        + "\"process_seconds\":\(processSeconds)}\n",
+        + "\"process_seconds\":\(processSeconds),\"commit_p99_ms\":\(commitP99Ms(worked))}\n",
       to: 1)
+  }
+
+  /// The upper bound of the bucket that the 99th percentile of all commits falls in.
+  private static func commitP99Ms(_ runners: [LaneRunner]) -> String {
+    let bounds = LatencyHistogram.boundsMs
+    let buckets = (0...bounds.count).map { i in
+      runners.reduce(0) { $0 + $1.counters.commitLatency.buckets[i] }
+    }
+    let all = buckets.reduce(0, +)
+    var seen: UInt64 = 0
+    for (i, count) in buckets.enumerated() {
+      seen += count
+      if seen * 100 >= all * 99 { return i < bounds.count ? "\(bounds[i])" : "null" }
+    }
+    return "null"
   }
 
   private static func seconds(_ ms: Int64) -> Double { Double(ms) / 1_000 }
