@@ -2,6 +2,8 @@
 enum CommandTable {
   static let all: [Command] = [
     EvaluateCommand.command,
+    TopicsCommand.command,
+    PublishCommand.command,
     GenerateCommand.command,
   ]
 }
