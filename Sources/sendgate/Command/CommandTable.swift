@@ -3,6 +3,8 @@ enum CommandTable {
   static let all: [Command] = [
     RunCommand.command,
     EvaluateCommand.command,
+    TopicsCommand.command,
+    PublishCommand.command,
     GenerateCommand.command,
   ]
 }
