@@ -16,7 +16,6 @@ import subprocess
 import sys
 
 import fuzz
-import inputs
 import instants
 import oracle
 import window
@@ -90,7 +89,7 @@ def survives(name):
             try:
                 now = group.now if group.now is not None else oracle.record_clock(line)
                 got = [oracle.encode(record) for record in wrong.decide(line, group.source, now)]
-            except (inputs.Unreadable, instants.Unfixed, instants.BadInstant):
+            except Exception:  # A wrong gate may also fall over; the sound one is then missed by name.
                 return False
             if len(got) != len(expected) or any(fuzz.record_problems(0, *pair) for pair in zip(expected, got)):
                 return False
