@@ -1,0 +1,6 @@
+/// Every command, in the order of the help.
+enum CommandTable {
+  static let all: [Command] = [
+    EvaluateCommand.command,
+  ]
+}
