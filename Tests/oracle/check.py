@@ -23,6 +23,7 @@ from mutants import MUTANTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "../cases")
+ZONES = os.path.join(HERE, "../GateTests/ZonesFixtures")
 # Rows 6 and 14 and what becomes of holds need state, which `evaluate` does not keep.
 REASONS = (
     "invalid_candidate unknown_category category_mismatch payload_too_large critical_not_allowed expired unknown_user"
@@ -38,7 +39,7 @@ GROUPS = []
 
 
 def golden(name):
-    with open(os.path.join(CASES, name), encoding="utf-8") as file:
+    with open(os.path.join(ZONES, name), encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
 
