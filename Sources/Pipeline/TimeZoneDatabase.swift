@@ -53,8 +53,8 @@ public final class TimeZoneDatabase {
   }
 
   /// Whether `load` would read something else than what it published last, or has yet to publish.
-  /// Looks at the
-  /// state of every directory and file (about 650 calls of `stat`), reads none of them.
+  /// Looks at the state of every directory and file (two calls a name, 1.4 ms for the system's
+  /// database), reads none of them.
   public func changed() -> Bool {
     guard let loaded else { return true }
     guard let tree = try? TimeZoneTree(path) else { return true }
