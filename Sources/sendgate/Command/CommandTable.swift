@@ -1,0 +1,8 @@
+/// Every command, in the order of the help.
+enum CommandTable {
+  static let all: [Command] = [
+    RunCommand.command,
+    EvaluateCommand.command,
+    GenerateCommand.command,
+  ]
+}
