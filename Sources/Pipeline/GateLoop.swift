@@ -109,8 +109,9 @@ public final class GateLoop<
     let batch = try poll(timeoutMs: pollTimeoutMs(nowMs: nowMs))
     defer { source.release() }
     try serveRebalances()
-    // After a rebalance or an abort the source is elsewhere; what it brought comes again.
-    if mayDecide && !mustSeek { try decide(batch) }
+    // After a rebalance or an abort the source is elsewhere, and during one it may be; what it
+    // brought comes again.
+    if mayDecide && !mustSeek && unstarted == nil { try decide(batch) }
     if transaction.isDue(nowMs: clock.monotonicMs()) { try commit() }
   }
 
