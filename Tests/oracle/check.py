@@ -113,7 +113,7 @@ def main():
     parser.add_argument("--groups", type=int, default=12)
     options = parser.parse_args()
     print(f"seed {options.seed}")
-    groups = [fuzz.Group(options.seed, number, fuzz.GROUP_CASES, False) for number in range(options.groups)]
+    groups = [fuzz.Group(options.seed, number, fuzz.GROUP_CASES) for number in range(options.groups)]
     failures = check_zones() + check_decisions() + check_reach(groups) + check_mutants(groups)
     for words in failures:
         print(words)

@@ -42,6 +42,13 @@ public enum Instant {
     }
   }
 
+  /// As `parse` below, for text from a command line; also takes integer milliseconds.
+  public static func parse(_ text: String) -> Int64? {
+    if let ms = Int64(text) { return readable.contains(ms) ? ms : nil }
+    var text = text
+    return text.withUTF8 { parse(Bytes($0)) }
+  }
+
   /// Nil where the text is no instant, or lies outside `readable`. Fractions of a second beyond the
   /// millisecond are cut off.
   static func parse(_ text: Bytes) -> Int64? {
@@ -102,7 +109,7 @@ public enum Instant {
   }
 
   /// Writes 24 bytes. The year must have four digits.
-  static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
+  public static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
     let dayCount = Int((ms >= 0 ? ms : ms - dayMs + 1) / dayMs)
     var rest = Int(ms - Int64(dayCount) * dayMs)
     let (year, month, day) = date(days: dayCount)

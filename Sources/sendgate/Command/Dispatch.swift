@@ -1,3 +1,5 @@
+import Gate
+
 /// From a command line to an exit code, with everything it touches given to it.
 struct Dispatch {
   var commands: [Command]
@@ -42,7 +44,7 @@ struct Dispatch {
   }
 
   private func printVersion() -> Int32 {
-    printOut("sendgate \(Version.current)\n")
+    printOut("sendgate \(GateVersion.text)\n")
     return ExitCode.ok
   }
 
