@@ -89,7 +89,7 @@ final class LaneRunner: Sendable {
 
   private func producerProperties(
     transactionalID: String?
-  ) throws(ConfigurationError) -> Kafka.KafkaProperties {
+  ) throws(ConfigurationError) -> KafkaProperties {
     try OutputProducerProperties.make(
       world.kafka, transactionalID: transactionalID,
       transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs))

@@ -28,9 +28,8 @@ struct SharedWorld: Sendable {
     preferences = PreferenceTable(hashKey: key, zones: zones, epochs: epochs)
   }
 
-  var kafka: Kafka.KafkaProperties {
-    var properties = Kafka.KafkaProperties(
-      Dictionary(uniqueKeysWithValues: configuration.kafkaProperties.map { ($0.name, $0.value) }))
+  var kafka: KafkaProperties {
+    var properties = configuration.kafkaProperties
     properties.setDefaults([
       ("client.id", "\(configuration.groupID).\(configuration.instanceID)"),
       ("client.software.name", "sendgate"),
@@ -39,7 +38,7 @@ struct SharedWorld: Sendable {
     return properties
   }
 
-  var topicNames: TopicNames { configuration.kafkaTopicNames }
+  var topicNames: TopicNames { configuration.topics }
 
   /// librdkafka's own log lines and errors, as lines of ours.
   func onKafkaEvent(_ who: String) -> KafkaEventHandler {
@@ -61,25 +60,5 @@ struct SharedWorld: Sendable {
       case .statistics: break
       }
     }
-  }
-}
-
-extension GateConfiguration {
-  /// The twelve names as the Kafka layer keeps them.
-  var kafkaTopicNames: Kafka.TopicNames {
-    var names = Kafka.TopicNames()
-    names[.candidate] = topics.candidate
-    names[.candidateSecurity] = topics.candidateSecurity
-    names[.approved] = topics.approved
-    names[.deferred] = topics.deferred
-    names[.dropped] = topics.dropped
-    names[.receipts] = topics.receipts
-    names[.state] = topics.state
-    names[.stateSecurity] = topics.stateSecurity
-    names[.preferences] = topics.preferencesState
-    names[.defaults] = topics.preferencesDefaults
-    names[.preferenceEvents] = topics.preferencesEvents
-    names[.audit] = topics.preferencesAudit
-    return names
   }
 }
