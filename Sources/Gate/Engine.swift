@@ -1,17 +1,83 @@
 /// Decode, look up, decide, encode: the whole of a decision for a batch of records, on one thread.
 /// Owns its scratch memory; nothing is allocated per record once it is warm.
+///
+/// Between two calls the caller passes a batch boundary (`Epochs`): what a decision reads of the
+/// preferences and zones is held for one call only.
 public final class Engine {
   /// The most records one call takes: enough to hide a look-up's cache miss behind its neighbours',
   /// few enough that their bytes stay in cache.
   public static let batchRecordsMax = 64
+  /// What the output memory goes back to after a batch far out of the ordinary.
+  private static let outputBytes = 1 << 20
+
+  private let lane: Lane
+  private let preferences: PreferenceTable
+  private let zones: ZonePublisher
+  private let partitionCount: Int32
+  private let decider: Decider
+  private let encoder: RecordEncoder
+
+  private var decoder: CandidateDecoder
+  private var out = JSONWriter(capacity: Engine.outputBytes)
+  private let work: UnsafeMutablePointer<Work>
+  private var drafts: UnsafeMutablePointer<Draft>
+  private var outputs: UnsafeMutablePointer<OutputRecord>
+  private var outputCapacity = Engine.batchRecordsMax * 2
+  private var outputCount = 0
+  /// Candidates with an event or subtype that the policy does not know.
+  public private(set) var unregisteredNames = 0
+
+  /// One input on its way.
+  private struct Work {
+    var candidate: Candidate
+    var hash: UserHash
+    var block: PackedBlock?
+    /// Rows 2 to 4, where one holds.
+    var rejection: Reason?
+  }
+
+  /// An output whose bytes may still move.
+  private struct Draft {
+    var outcome: Outcome
+    var reason: Reason
+    var keyStart: Int
+    var valueStart: Int
+    var valueEnd: Int
+    var inputIndex: Int
+  }
 
   /// - Parameter partitionCount: of the candidate topic; 0 switches the key and partition checks off
   ///   (`evaluate`, which has no broker).
+  /// - Parameter seed: against input made to be slow to read; random.
   public init(
     lane: Lane, policy: Policy, preferences: PreferenceTable, zones: ZonePublisher,
-    partitionCount: Int32
+    partitionCount: Int32, seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
-    fatalError("stub")
+    self.lane = lane
+    self.preferences = preferences
+    self.zones = zones
+    self.partitionCount = partitionCount
+    var fallback = policy.fallbackTimezone
+    decider = Decider(
+      rules: policy.rules, lane: lane,
+      fallbackZone: fallback.withUTF8 { zones.intern(Bytes($0)) })
+    encoder = RecordEncoder(policyVersion: policy.rules.version)
+    decoder = CandidateDecoder(batchRecordsMax: Engine.batchRecordsMax, seed: seed)
+    work = .allocate(capacity: Engine.batchRecordsMax)
+    drafts = .allocate(capacity: outputCapacity)
+    outputs = .allocate(capacity: outputCapacity)
+  }
+
+  deinit {
+    work.deallocate()
+    drafts.deallocate()
+    outputs.deallocate()
+  }
+
+  /// The candidate's own `created_at`; nil where it has none that can be read.
+  public func createdAtMs(of value: UnsafeRawBufferPointer) -> Int64? {
+    decoder.startBatch()
+    return decoder.decode(value, bytesMax: decider.rules.recordBytesMax).createdAtMs
   }
 
   /// Decides every record at `nowMs`, outputs in input order, devices in document order.
@@ -19,57 +85,184 @@ public final class Engine {
   public func decide(
     _ records: UnsafeBufferPointer<InputRecord>, nowMs: Int64
   ) -> UnsafeBufferPointer<OutputRecord> {
-    fatalError("stub")
-  }
-}
-
-public struct PolicyError: Error, CustomStringConvertible {
-  public var description: String
-}
-
-/// The policy: immutable once read.
-public final class Policy: Sendable {
-  public static let builtIn = Policy()
-  init() {}
-  /// Throws with key, value and what to write instead.
-  public init(json: UnsafeRawBufferPointer) throws(PolicyError) { fatalError("stub") }
-  /// Seconds that the preferences may be behind before a lane pauses; nil: never.
-  public func preferencesStaleSecondsMax(_ lane: Lane) -> Int64? { fatalError("stub") }
-}
-
-/// Where the current zone table is published: one atomic pointer.
-public final class ZonePublisher: Sendable {
-  public init() {}
-}
-
-/// The preferences of every user, and the defaults: written by one thread, read by the lanes.
-public final class PreferenceTable: Sendable {
-  public enum Applied: Sendable {
-    case stored
-    /// Stored, and its `version` is below the one it replaced: an alarm.
-    case storedOlderVersion
-    case erased
-    /// Not readable: the user is `preferences_unreadable` until a readable document comes; an alarm.
-    case unreadable
-    /// No user to apply it to (null or empty key, over 128 bytes): counted, otherwise ignored.
-    case ignored
+    precondition(records.count <= Engine.batchRecordsMax, "a batch of at most 64 records")
+    decoder.startBatch()
+    out.removeAll()
+    outputCount = 0
+    for index in 0..<records.count {
+      (work + index).initialize(to: read(records[index], nowMs: nowMs))
+    }
+    for index in 0..<records.count where isLookedUp(work + index) {
+      work[index].block = preferences.find(work[index].hash)
+    }
+    let defaults = preferences.defaults
+    let table = zones.current
+    for index in 0..<records.count {
+      decide(index, records[index], defaults, table, nowMs)
+    }
+    finish(records)
+    return UnsafeBufferPointer(start: outputs, count: outputCount)
   }
 
-  /// - Parameter hashKey: 128 bits, random per process or kept beside a snapshot.
-  public init(hashKey: (UInt64, UInt64), zones: ZonePublisher) {}
+  // MARK: Decode and rows 1 to 4
 
-  /// One record of `preferences.state`. Writer thread only. A null value erases.
-  public func apply(
-    key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, offset: Int64
-  ) -> Applied { fatalError("stub") }
+  private func read(_ record: InputRecord, nowMs: Int64) -> Work {
+    var work = Work(
+      candidate: decoder.decode(record.value, bytesMax: decider.rules.recordBytesMax),
+      hash: UserHash(first: 0, second: 0))
+    if work.candidate.invalid == nil { work.candidate.invalid = misplaced(work.candidate, record) }
+    guard work.candidate.invalid == nil else { return work }
+    if decider.hasUnregisteredName(work.candidate) { unregisteredNames += 1 }
+    work.rejection = decider.rejection(work.candidate, nowMs: nowMs)
+    if work.rejection == nil {
+      work.hash = preferences.hash(work.candidate.userID!)
+      preferences.prefetch(work.hash)
+    }
+    return work
+  }
 
-  /// One record of `preferences.defaults` (key = category). A null value goes back to the policy's.
-  /// Writer thread only. False where it was refused (unreadable, or off for security).
-  public func applyDefault(
-    key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?
-  ) -> Bool { fatalError("stub") }
+  /// The rest of row 1: on the wrong topic, under the wrong key, on the wrong partition. A user
+  /// whose key does not lead here has preferences, holds and counters elsewhere (requirements T5).
+  private func misplaced(_ candidate: Candidate, _ record: InputRecord) -> InvalidDetail? {
+    if lane == .security, candidate.category != .security { return .categoryNotForTopic }
+    guard partitionCount > 0 else { return nil }
+    guard let key = record.key, key.equals(candidate.userID!) else { return .keyMismatch }
+    return Partitioner.partition(forKey: key, count: partitionCount) == record.partition
+      ? nil : .partitionMismatch
+  }
 
-  /// Users held, and bytes of memory in use.
-  public var users: Int { fatalError("stub") }
-  public var memoryBytes: Int { fatalError("stub") }
+  @inline(__always)
+  private func isLookedUp(_ work: UnsafeMutablePointer<Work>) -> Bool {
+    work.pointee.candidate.invalid == nil && work.pointee.rejection == nil
+  }
+
+  // MARK: Row 5 and on
+
+  private func decide(
+    _ index: Int, _ record: InputRecord, _ defaults: CategoryDefaults, _ table: ZoneTable,
+    _ nowMs: Int64
+  ) {
+    let at = work + index
+    if at.pointee.candidate.invalid != nil {
+      let start = out.count
+      encoder.writeInvalid(
+        at.pointee.candidate, zones: table, nowMs: nowMs, original: record.value, to: &out)
+      add(.dropped, .invalidCandidate, keyStart: start, valueStart: start, index)
+      return
+    }
+    if let reason = at.pointee.rejection {
+      drop(reason, index, record, preferences: nil, table, nowMs)
+      return
+    }
+    guard let block = at.pointee.block, preferences.confirm(block, at.pointee.hash) else {
+      drop(.unknownUser, index, record, preferences: nil, table, nowMs)
+      return
+    }
+    let position = RecordEncoder.PreferencePosition(version: block.version, offset: block.offset)
+    if block.isUnreadable {
+      drop(.preferencesUnreadable, index, record, preferences: position, table, nowMs)
+    } else if let deviceID = at.pointee.candidate.deviceID {
+      if let device = block.find(deviceID) {
+        decideDevice(device, index, record, block, position, defaults, table, nowMs)
+      } else {
+        drop(.unknownDevice, index, record, preferences: position, table, nowMs)
+      }
+    } else if block.deviceCount == 0 {
+      drop(.noDevices, index, record, preferences: position, table, nowMs)
+    } else {
+      for device in 0..<block.deviceCount {
+        decideDevice(device, index, record, block, position, defaults, table, nowMs)
+      }
+    }
+  }
+
+  private func decideDevice(
+    _ device: Int, _ index: Int, _ record: InputRecord, _ block: PackedBlock,
+    _ position: RecordEncoder.PreferencePosition, _ defaults: CategoryDefaults,
+    _ table: ZoneTable, _ nowMs: Int64
+  ) {
+    let at = work + index
+    let decision = decider.decide(
+      at.pointee.candidate, at.pointee.candidate.category!, block: block, deviceIndex: device,
+      defaults: defaults, zones: table, nowMs: nowMs)
+    let deviceID = block.deviceID(block.device(device))
+    let keyStart = out.count
+    if decision.outcome == .deferred { writeHoldKey(at.pointee.candidate, deviceID) }
+    let valueStart = out.count
+    encoder.write(
+      decision, at.pointee.candidate, deviceID: deviceID, preferences: position, zones: table,
+      nowMs: nowMs, original: record.value!, to: &out)
+    add(
+      decision.outcome, decision.reason, keyStart: keyStart, valueStart: valueStart, index)
+  }
+
+  private func drop(
+    _ reason: Reason, _ index: Int, _ record: InputRecord,
+    preferences: RecordEncoder.PreferencePosition?, _ table: ZoneTable, _ nowMs: Int64
+  ) {
+    let start = out.count
+    encoder.write(
+      .drop(reason), work[index].candidate, deviceID: work[index].candidate.deviceID,
+      preferences: preferences, zones: table, nowMs: nowMs, original: record.value!, to: &out)
+    add(.dropped, reason, keyStart: start, valueStart: start, index)
+  }
+
+  /// A hold's key: ids cannot contain the NUL that joins them.
+  private func writeHoldKey(_ candidate: Candidate, _ deviceID: Bytes) {
+    out.reserve(3 * (CandidateDecoder.idBytesMax + 1))
+    out.raw(candidate.userID!)
+    out.byte(0)
+    out.raw(candidate.notificationID!)
+    out.byte(0)
+    out.raw(deviceID)
+  }
+
+  // MARK: Outputs
+
+  private func add(
+    _ outcome: Outcome, _ reason: Reason, keyStart: Int, valueStart: Int, _ index: Int
+  ) {
+    if outputCount == outputCapacity { growOutputs() }
+    (drafts + outputCount).initialize(
+      to: Draft(
+        outcome: outcome, reason: reason, keyStart: keyStart, valueStart: valueStart,
+        valueEnd: out.count, inputIndex: index))
+    outputCount += 1
+  }
+
+  private func growOutputs() {
+    let larger = UnsafeMutablePointer<Draft>.allocate(capacity: outputCapacity * 2)
+    larger.moveInitialize(from: drafts, count: outputCount)
+    drafts.deallocate()
+    drafts = larger
+    outputs.deallocate()
+    outputCapacity *= 2
+    outputs = .allocate(capacity: outputCapacity)
+  }
+
+  /// The key of an input whose user could not be read, where it may be a user's: a record is never
+  /// refused for the size of a key that somebody made up.
+  private static func userKey(_ key: UnsafeRawBufferPointer?) -> UnsafeRawBufferPointer? {
+    guard let key, 1...CandidateDecoder.idBytesMax ~= key.count else { return nil }
+    return key
+  }
+
+  /// Nothing moves any more: turns positions into pointers.
+  private func finish(_ records: UnsafeBufferPointer<InputRecord>) {
+    if outputCount < Engine.batchRecordsMax * 2 { out.shrink(to: Engine.outputBytes) }
+    for i in 0..<outputCount {
+      let draft = drafts[i]
+      let candidate = work[draft.inputIndex].candidate
+      let hold = Bytes(start: out.base + draft.keyStart, count: draft.valueStart - draft.keyStart)
+      (outputs + i).initialize(
+        to: OutputRecord(
+          outcome: draft.outcome, reason: draft.reason, category: candidate.category,
+          inputIndex: draft.inputIndex,
+          key: hold.count > 0
+            ? hold : candidate.userID ?? Self.userKey(records[draft.inputIndex].key),
+          value: Bytes(
+            start: out.base + draft.valueStart, count: draft.valueEnd - draft.valueStart),
+          notificationID: candidate.notificationID))
+    }
+  }
 }

@@ -35,7 +35,7 @@ public struct OutputRecord {
   /// Position in the batch of the input this came from.
   public var inputIndex: Int
   /// The user id, or for a hold `user_id NUL notification_id NUL device_id`. Nil only where the
-  /// input had a null key and is invalid.
+  /// input is invalid, names no user, and has no key that could be one.
   public var key: UnsafeRawBufferPointer?
   /// JSON, one object.
   public var value: UnsafeRawBufferPointer

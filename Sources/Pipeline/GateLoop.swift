@@ -120,6 +120,10 @@ public final class GateLoop<
     let taken = owned.take(batch)
     counters.add(UInt64(batch.count - taken), to: .discarded)
     guard taken > 0, try begin() else { return }
+    if counters[.startedAtMs] == 0 {
+      counters.set(.startedAtMs, clock.monotonicMs())
+      counters.set(.startedProcessMs, clock.processMs())
+    }
     epochs.passBoundary(epochSlot)
     let records = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(batch)[..<taken])
     var from = 0

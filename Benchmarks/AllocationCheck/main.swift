@@ -1,0 +1,103 @@
+// Decides a mixed workload and fails on any heap allocation after warm-up: a decision must cost none
+// in decoding, look-up, deciding or encoding.
+//
+//     alloc-check [RECORDS]
+import CAllocations
+import Gate
+import Glibc
+import Workload
+
+let recordCount = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 120_000
+let users = 5_000
+let nowMs: Int64 = 1_773_095_400_000  // 2026-03-09T22:30:00Z: night in Europe, day in America
+
+let population = Users(seed: 11)
+let epochs = Epochs()
+let zones = ZonePublisher(epochs: epochs)
+Places.publish(into: zones, nowSeconds: nowMs / 1000)
+let preferences = PreferenceTable(hashKey: (1, 2), zones: zones, epochs: epochs)
+for user in 0..<users {
+  apply(population.document(user))
+}
+for document in Candidates.hostileDocuments { apply(document) }
+
+@MainActor func apply(_ document: String) {
+  var document = document
+  document.withUTF8 {
+    if preferences.apply(document: UnsafeRawBufferPointer($0), offset: 0) == .ignored {
+      fatalError("a document of the workload has no user")
+    }
+  }
+}
+
+struct Share {
+  var name: String
+  var lane: Lane
+  var candidates: Candidates
+}
+
+let shares = [
+  Share(
+    name: "ordinary", lane: .ordinary,
+    candidates: .ordinary(recordCount * 7 / 10, users: users, of: population, seed: 21)),
+  Share(
+    name: "security", lane: .security,
+    candidates: .security(recordCount * 2 / 10, users: users, of: population, seed: 22)),
+  Share(
+    name: "hostile", lane: .ordinary,
+    candidates: .hostile(recordCount / 10, users: users, of: population, seed: 23)),
+]
+
+var seen = [Int](repeating: 0, count: Reason.allCases.count)
+let slot = epochs.register()
+
+/// Returns the allocations of one pass over a share.
+@MainActor func pass(_ share: Share, _ engine: Engine) -> UInt64 {
+  share.candidates.records.withUnsafeBufferPointer { records in
+    let before = ca_allocations()
+    var at = 0
+    while at < records.count {
+      let end = min(at + Engine.batchRecordsMax, records.count)
+      epochs.passBoundary(slot)
+      for output in engine.decide(UnsafeBufferPointer(rebasing: records[at..<end]), nowMs: nowMs) {
+        seen[Int(output.reason.rawValue)] += 1
+      }
+      at = end
+    }
+    epochs.goIdle(slot)
+    return ca_allocations() - before
+  }
+}
+
+var failed = false
+for share in shares {
+  let engine = Engine(
+    lane: share.lane, policy: .builtIn, preferences: preferences, zones: zones,
+    partitionCount: Candidates.partitionCount)
+  let warmUp = pass(share, engine)
+  if getenv("ALLOC_CHECK_ABORT") != nil { ca_abort_on_allocation(1) }
+  let steady = pass(share, engine)
+  ca_abort_on_allocation(0)
+  print(
+    "\(share.name): \(share.candidates.records.count) records, \(steady) allocations"
+      + " (\(warmUp) while warming up)")
+  if steady > 0 { failed = true }
+}
+
+// A workload that no longer reaches a reason would prove nothing of its path.
+let reached: [Reason] = [
+  .invalidCandidate, .unknownCategory, .categoryMismatch, .payloadTooLarge, .criticalNotAllowed,
+  .expired, .unknownUser, .preferencesUnreadable, .unknownDevice, .noDevices, .suppressedAbuseHold,
+  .noGdprConsent, .accountOptedOut, .deviceOptedOut, .subtypeMuted, .osPermissionDenied,
+  .tokenRevoked, .tokenExpired, .quietHoursDropped, .quietHoursDeferred, .quietHoursBypassed, .ok,
+]
+for reason in reached where seen[Int(reason.rawValue)] == 0 {
+  print("the workload reaches no \(reason.name)")
+  failed = true
+}
+if ca_allocations() == 0 {
+  print("nothing was counted: malloc is not the counting one")
+  failed = true
+}
+print(failed ? "FAILED" : "no allocation in steady state")
+exit(failed ? 1 : 0)

@@ -1,0 +1,216 @@
+import CCrypto
+
+/// Writes the records of the three output topics. The candidate's own bytes go in unchanged.
+struct RecordEncoder {
+  /// Bytes of an unreadable candidate that are kept (requirements T4).
+  static let keptBytesMax = 32_768
+  /// What everything but ids, names and the candidate takes, at most.
+  private static let fixedBytes = 4_096
+
+  let policyVersion: Bytes
+
+  /// What a record says of where the preferences stood.
+  struct PreferencePosition {
+    var version: Int64?
+    var offset: Int64
+  }
+
+  /// One record of a candidate that could be read.
+  func write(
+    _ decision: Decision, _ candidate: Candidate, deviceID: Bytes?,
+    preferences: PreferencePosition?, zones: ZoneTable, nowMs: Int64, original: Bytes,
+    to out: inout JSONWriter
+  ) {
+    let ids = candidate.notificationID!.count + candidate.userID!.count + (deviceID?.count ?? 0)
+    let names = (candidate.categoryText?.count ?? 0) + (candidate.subtype?.count ?? 0)
+    let rest = (candidate.collapseKey?.count ?? 0) + policyVersion.count
+    out.reserve(Self.fixedBytes + 6 * (ids + names + rest) + original.count)
+    writeHead(decision, candidate, deviceID, preferences, zones, nowMs, &out)
+    writeEvidence(decision.device, zones, &out)
+    if decision.outcome == .approved {
+      writeApproval(decision, candidate, &out)
+    } else if let deliverAfter = decision.deliverAfterMs {
+      out.raw(",\"deliver_after\":")
+      out.instant(deliverAfter)
+    }
+    out.raw(",\"notification\":")
+    out.raw(original)
+    out.byte(UInt8(ascii: "}"))
+  }
+
+  /// The record of a candidate that cannot be decided, with what could be read of it.
+  func writeInvalid(
+    _ candidate: Candidate, zones: ZoneTable, nowMs: Int64, original: Bytes?,
+    to out: inout JSONWriter
+  ) {
+    let ids =
+      (candidate.notificationID?.count ?? 0) + (candidate.userID?.count ?? 0)
+      + (candidate.deviceID?.count ?? 0) + (candidate.categoryText?.count ?? 0)
+      + (candidate.subtype?.count ?? 0) + policyVersion.count
+    out.reserve(Self.fixedBytes + 6 * ids + Self.keptBytesMax * 2)
+    writeHead(
+      .drop(.invalidCandidate), candidate, candidate.deviceID, nil, zones, nowMs, &out)
+    writeEvidence(nil, zones, &out)
+    out.raw(",\"detail\":")
+    out.string(candidate.invalid!.name)
+    out.raw(",\"detail_member\":")
+    if let member = candidate.invalidMember {
+      out.string(member.name)
+    } else {
+      out.raw("null")
+    }
+    writeOriginal(original, &out)
+    out.byte(UInt8(ascii: "}"))
+  }
+
+  private func writeOriginal(_ original: Bytes?, _ out: inout JSONWriter) {
+    out.raw(",\"notification_base64\":")
+    guard let original else { return out.raw("null") }
+    let kept = Bytes(rebasing: original.prefix(Self.keptBytesMax))
+    out.byte(UInt8(ascii: "\""))
+    if let start = kept.baseAddress {
+      out.written(cc_base64(start, kept.count, out.end))
+    }
+    out.byte(UInt8(ascii: "\""))
+    guard original.count > kept.count else { return }
+    out.raw(",\"bytes\":")
+    out.integer(Int64(original.count))
+    out.raw(",\"sha256\":\"")
+    var digest = InlineArray<32, UInt8>(repeating: 0)
+    withUnsafeMutableBytes(of: &digest) {
+      cc_sha256(
+        original.baseAddress!, original.count, $0.baseAddress!.assumingMemoryBound(to: UInt8.self))
+    }
+    for i in 0..<32 { out.hex(digest[i]) }
+    out.byte(UInt8(ascii: "\""))
+  }
+
+  @inline(__always)
+  private func writeHead(
+    _ decision: Decision, _ candidate: Candidate, _ deviceID: Bytes?,
+    _ preferences: PreferencePosition?, _ zones: ZoneTable, _ nowMs: Int64,
+    _ out: inout JSONWriter
+  ) {
+    out.raw("{\"outcome\":")
+    out.string(decision.outcome.name)
+    out.raw(",\"reason\":")
+    out.string(decision.reason.name)
+    out.raw(",\"blocked_by\":[")
+    var blocked = decision.blockedBy
+    while blocked != 0 {
+      let reason = Reason(rawValue: UInt8(blocked.trailingZeroBitCount))!
+      out.string(reason.name)
+      blocked &= blocked - 1
+      if blocked != 0 { out.byte(UInt8(ascii: ",")) }
+    }
+    out.raw("],\"notification_id\":")
+    out.string(candidate.notificationID)
+    out.raw(",\"user_id\":")
+    out.string(candidate.userID)
+    out.raw(",\"device_id\":")
+    out.string(deviceID)
+    out.raw(",\"category\":")
+    out.string(candidate.categoryText)
+    out.raw(",\"subtype\":")
+    out.string(candidate.subtype)
+    out.raw(",\"decided_at\":")
+    out.instant(nowMs)
+    out.raw(",\"policy_version\":")
+    out.string(policyVersion)
+    out.raw(",\"preference_version\":")
+    if let version = preferences?.version { out.integer(version) } else { out.raw("null") }
+    out.raw(",\"preference_offset\":")
+    if let preferences { out.integer(preferences.offset) } else { out.raw("null") }
+    out.raw(",\"tzdb_version\":")
+    out.string(zones.version)
+    out.raw(",\"gate_version\":")
+    out.string(GateVersion.text)
+  }
+
+  @inline(__always)
+  private func writeEvidence(
+    _ device: DeviceEvidence?, _ zones: ZoneTable, _ out: inout JSONWriter
+  ) {
+    guard let device else {
+      return out.raw(
+        """
+        ,"evidence":{"user_category_opt_in":{"account":null,"device":null,"effective":null},\
+        "os_permission":null,"device_token_status":null,\
+        "quiet_hours":{"start":null,"end":null,"timezone":null,"timezone_source":null,\
+        "in_window":null,"ends_at":null},"suppression_reason":null}
+        """)
+    }
+    out.raw(",\"evidence\":{\"user_category_opt_in\":{\"account\":")
+    out.string(device.accountChoice.name)
+    out.raw(",\"device\":")
+    out.string(device.deviceChoice.name)
+    out.raw(",\"effective\":")
+    out.bool(device.effective)
+    out.raw("},\"os_permission\":")
+    out.string(device.osPermission.name)
+    out.raw(",\"device_token_status\":")
+    out.string(device.tokenStatus.name)
+    writeQuietHours(device.quietHours, zones, &out)
+    out.raw(",\"suppression_reason\":")
+    if let suppression = device.suppression {
+      out.string(suppression.name)
+    } else {
+      out.raw("null")
+    }
+    out.byte(UInt8(ascii: "}"))
+  }
+
+  @inline(__always)
+  private func writeQuietHours(
+    _ quiet: QuietHours, _ zones: ZoneTable, _ out: inout JSONWriter
+  ) {
+    out.raw(",\"quiet_hours\":{\"start\":")
+    out.wallClock(quiet.window?.startMinute)
+    out.raw(",\"end\":")
+    out.wallClock(quiet.window?.endMinute)
+    out.raw(",\"timezone\":")
+    out.string(zones.name(quiet.zone))
+    out.raw(",\"timezone_source\":")
+    out.string(quiet.zoneSource.name)
+    out.raw(",\"in_window\":")
+    out.bool(quiet.isInside)
+    out.raw(",\"ends_at\":")
+    out.instant(quiet.endsAtMs)
+    if let days = quiet.window?.days, days != QuietWindow.everyDay { writeDays(days, &out) }
+    if quiet.isInvalid { out.raw(",\"invalid\":true") }
+    out.byte(UInt8(ascii: "}"))
+  }
+
+  private func writeDays(_ days: UInt8, _ out: inout JSONWriter) {
+    let names: InlineArray<7, StaticString> = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    out.raw(",\"days\":[")
+    var isFirst = true
+    for day in 0..<7 where days >> UInt8(day) & 1 != 0 {
+      if !isFirst { out.byte(UInt8(ascii: ",")) }
+      out.string(names[day])
+      isFirst = false
+    }
+    out.byte(UInt8(ascii: "]"))
+  }
+
+  @inline(__always)
+  private func writeApproval(
+    _ decision: Decision, _ candidate: Candidate, _ out: inout JSONWriter
+  ) {
+    out.raw(",\"platform\":")
+    out.string(decision.device!.platform.name)
+    out.raw(",\"interruption\":")
+    out.string(decision.interruption.name)
+    out.raw(",\"critical\":")
+    out.bool(decision.interruption == .critical)
+    out.raw(",\"expires_at\":")
+    out.instant(candidate.expiresAtMs)
+    out.raw(",\"send_before\":")
+    out.instant(decision.sendBeforeMs)
+    out.raw(",\"collapse_key\":")
+    out.string(candidate.collapseKey)
+    // Null until a signing key is set.
+    out.raw(",\"unsubscribe_url\":null,\"sms_fallback\":")
+    out.string(decision.smsAllowed ? "allowed" : "forbidden")
+  }
+}

@@ -1,0 +1,12 @@
+/// Why bytes are not the JSON that the gate reads: RFC 8259, one value and nothing after it, valid
+/// UTF-8, at most 64 levels, no member twice in one object (outside what is carried unread).
+public enum JSONFault: UInt8, Error, Sendable {
+  case malformedJSON
+  case malformedUTF8
+  case tooDeep
+  case repeatedMember
+  /// A value of another type than the member asks for.
+  case wrongType
+  /// A string with an escape that stands for no character (a lone surrogate).
+  case malformedString
+}

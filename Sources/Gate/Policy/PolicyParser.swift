@@ -1,0 +1,241 @@
+/// A policy as it was written, checked; `Policy` packs it for the hot path.
+struct PolicyDocument {
+  struct CategoryRules {
+    var quietHours = Policy.QuietHoursRule.drop
+    var dropsOnInvalidWindow = true
+    var consentBasis = true
+    var defaultOn = false
+    var regulatedDefaultOn = false
+    var registry: [String] = []
+  }
+
+  var version = ""
+  /// By category.
+  var categories: [CategoryRules] = []
+  var names: [(name: String, facts: NameTable.Facts)] = []
+  /// Per suppression, the mask of the categories it blocks.
+  var suppressionBlocks: [UInt8] = []
+  var regulatedRegions: [Region] = []
+  var fallbackTimezone = ""
+  var payloadBytesMax = 0
+  var recordBytesMax = 0
+  var holdHoursMax: Int64 = 0
+  /// By lane.
+  var staleSecondsMax: [Int64?] = []
+}
+
+/// Reads `policy.json`. Every key that the decision table leaves to the operator is there, none has
+/// a silent default, and what the table forbids is refused.
+enum PolicyParser {
+  private static let keys = [
+    "version", "categories", "bypass_events", "critical_allow_list", "suppressions",
+    "regions_regulated_additional", "fallback_timezone", "payload_bytes_max", "record_bytes_max",
+    "hold_hours_max", "duplicates_horizon_hours", "duplicates_entries_max",
+    "preferences_stale_seconds_max", "permission_prompt_moments",
+  ]
+
+  static func parse(_ text: Bytes) throws(PolicyError) -> PolicyDocument {
+    let tree: JSONValue
+    do throws(JSONFault) {
+      tree = try JSONValue(text)
+    } catch {
+      throw PolicyError(description: "the policy is not one JSON object: \(error)")
+    }
+    let root = try PolicyNode(path: "", value: tree).members(keys)
+    var document = PolicyDocument()
+    document.version = try root["version"]!.string("write the version, such as a date")
+    guard document.version.utf8.count <= 64 else {
+      throw root["version"]!.refuse("write at most 64 bytes")
+    }
+    document.categories = try categories(root["categories"]!)
+    document.names = try names(
+      document.categories, bypass: root["bypass_events"]!, critical: root["critical_allow_list"]!)
+    document.suppressionBlocks = try suppressions(root["suppressions"]!)
+    document.regulatedRegions = try regions(root["regions_regulated_additional"]!)
+    document.fallbackTimezone = try root["fallback_timezone"]!.string(
+      "write an id of the tz database, such as UTC")
+    document.payloadBytesMax = Int(try root["payload_bytes_max"]!.integer(1...60_000))
+    document.recordBytesMax = Int(
+      try root["record_bytes_max"]!.integer(1_024...Int64(CandidateDecoder.recordBytesMax)))
+    document.holdHoursMax = try root["hold_hours_max"]!.integer(1...720)
+    let horizon = try root["duplicates_horizon_hours"]!.integer(1...8_760)
+    guard horizon >= document.holdHoursMax else {
+      throw root["duplicates_horizon_hours"]!.refuse(
+        "a held notification must stay known: write at least hold_hours_max, "
+          + "\(document.holdHoursMax)")
+    }
+    _ = try root["duplicates_entries_max"]!.integer(1_000...1_000_000_000)
+    document.staleSecondsMax = try staleness(root["preferences_stale_seconds_max"]!)
+    _ = try root["permission_prompt_moments"]!.nameList()
+    return document
+  }
+
+  private static func categories(
+    _ node: PolicyNode
+  ) throws(PolicyError) -> [PolicyDocument.CategoryRules] {
+    let members = try node.members(Category.allCases.map { "\($0.name)" })
+    var rules: [PolicyDocument.CategoryRules] = []
+    for category in Category.allCases {
+      rules.append(try self.rules(members["\(category.name)"]!, of: category))
+    }
+    return rules
+  }
+
+  private static func rules(
+    _ node: PolicyNode, of category: Category
+  ) throws(PolicyError) -> PolicyDocument.CategoryRules {
+    let members = try node.members([
+      "quiet_hours_rule", "on_invalid_window", "default", "regulated_default", "lawful_basis",
+      "caps", "registry", "mutable_subtypes",
+    ])
+    var rules = PolicyDocument.CategoryRules()
+    rules.quietHours = try members["quiet_hours_rule"]!.oneOf([
+      "drop": .drop, "defer": .defer, "bypass": .bypass,
+    ])
+    rules.dropsOnInvalidWindow = try members["on_invalid_window"]!.oneOf([
+      "drop": true, "outside": false,
+    ])
+    rules.defaultOn = try onOff(members["default"]!)
+    rules.regulatedDefaultOn = try onOff(members["regulated_default"]!)
+    rules.consentBasis = try lawfulBasis(members["lawful_basis"]!)
+    rules.registry = try members["registry"]!.nameList()
+    for subtype in try members["mutable_subtypes"]!.elements() {
+      let name = try subtype.string("write a name of the registry")
+      guard rules.registry.contains(name) else {
+        throw subtype.refuse("write a name of this category's registry, or register it")
+      }
+      if category == .security { throw subtype.refuse("mutes never touch security; write []") }
+    }
+    try caps(members["caps"]!, of: category)
+    if category == .security { try checkSecurity(rules, members) }
+    return rules
+  }
+
+  /// Security cannot be silenced by a policy (requirements C6, Q2).
+  private static func checkSecurity(
+    _ rules: PolicyDocument.CategoryRules, _ members: [String: PolicyNode]
+  ) throws(PolicyError) {
+    if rules.quietHours != .bypass {
+      throw members["quiet_hours_rule"]!.refuse("security never waits: write \"bypass\"")
+    }
+    if rules.dropsOnInvalidWindow {
+      throw members["on_invalid_window"]!.refuse("security never waits: write \"outside\"")
+    }
+    if !rules.defaultOn {
+      throw members["default"]!.refuse(
+        "security is on unless an administrator decides: write \"on\"")
+    }
+    if !rules.regulatedDefaultOn {
+      throw members["regulated_default"]!.refuse(
+        "security is on unless an administrator decides: write \"on\"")
+    }
+  }
+
+  private static func onOff(_ node: PolicyNode) throws(PolicyError) -> Bool {
+    try node.oneOf(["on": true, "off": false])
+  }
+
+  /// True where the basis is consent. The words are for people; they must be there.
+  private static func lawfulBasis(_ node: PolicyNode) throws(PolicyError) -> Bool {
+    let members = try node.members(["basis", "words"])
+    _ = try members["words"]!.string("say in words what it rests on")
+    return try members["basis"]!.oneOf([
+      "consent": true, "contract": false, "legitimate_interest": false,
+    ])
+  }
+
+  private static func caps(_ node: PolicyNode, of category: Category) throws(PolicyError) {
+    guard let first = try node.elements().first else { return }
+    if category == .security { throw first.refuse("security is never capped: write []") }
+    throw first.refuse("this version of the gate counts no caps: write []")
+  }
+
+  private static func names(
+    _ categories: [PolicyDocument.CategoryRules], bypass: PolicyNode, critical: PolicyNode
+  ) throws(PolicyError) -> [(name: String, facts: NameTable.Facts)] {
+    var names: [(name: String, facts: NameTable.Facts)] = []
+    func position(_ name: String) -> Int {
+      if let found = names.firstIndex(where: { $0.name == name }) { return found }
+      names.append((name, NameTable.Facts()))
+      return names.count - 1
+    }
+    for (category, rules) in categories.enumerated() {
+      for name in rules.registry { names[position(name)].facts.registered |= 1 << UInt8(category) }
+    }
+    for node in try bypass.elements() {
+      let members = try node.members(["event", "category", "passes", "lawful_basis"])
+      let event = try members["event"]!.string("write the event's name")
+      let category = try members["category"]!.category()
+      guard categories[Int(category.rawValue)].registry.contains(event) else {
+        throw members["event"]!.refuse("register it under \(category.name) first")
+      }
+      _ = try lawfulBasis(members["lawful_basis"]!)
+      let passes = try members["passes"]!.elements()
+      guard !passes.isEmpty else {
+        throw members["passes"]!.refuse("write \"choice\", \"quiet_hours\" or both")
+      }
+      for pass in passes {
+        let bit: UInt8 = 1 << category.rawValue
+        if try pass.oneOf(["choice": true, "quiet_hours": false]) {
+          names[position(event)].facts.passesChoice |= bit
+        } else {
+          names[position(event)].facts.passesQuietHours |= bit
+        }
+      }
+    }
+    for node in try critical.elements() {
+      let event = try node.string("write the event's name")
+      guard categories[Int(Category.security.rawValue)].registry.contains(event) else {
+        throw node.refuse("only security events may be critical: register it under security first")
+      }
+      names[position(event)].facts.critical = true
+    }
+    return names
+  }
+
+  private static func suppressions(_ node: PolicyNode) throws(PolicyError) -> [UInt8] {
+    let order = Suppression.allCases.map { "\($0.name)" }
+    let members = try node.members(order)
+    var masks: [UInt8] = []
+    for name in order {
+      var mask: UInt8 = 0
+      for category in try members[name]!.elements() {
+        mask |= 1 << (try category.category().rawValue)
+      }
+      masks.append(mask)
+    }
+    return masks
+  }
+
+  private static func regions(_ node: PolicyNode) throws(PolicyError) -> [Region] {
+    var regions: [Region] = []
+    let law = Region.regulatedByLaw
+    let text = Bytes(start: law.utf8Start, count: law.utf8CodeUnitCount)
+    for at in stride(from: 0, to: text.count, by: 3) {
+      regions.append(Region(Bytes(rebasing: text[at..<(at + 2)])))
+    }
+    for element in try node.elements() {
+      let members = try element.members(["region", "reason"])
+      _ = try members["reason"]!.string("say why it is treated as regulated")
+      let instead = "write an ISO 3166-1 alpha-2 code in upper case"
+      var code = try members["region"]!.string(instead)
+      let region = code.withUTF8 { Region(Bytes($0)) }
+      guard region != .unknown else { throw members["region"]!.refuse(instead) }
+      regions.append(region)
+    }
+    return regions
+  }
+
+  private static func staleness(_ node: PolicyNode) throws(PolicyError) -> [Int64?] {
+    let members = try node.members(["ordinary", "security"])
+    var seconds: [Int64?] = []
+    for lane in ["ordinary", "security"] {
+      if case .null = members[lane]!.value {
+        seconds.append(nil)
+      } else {
+        seconds.append(try members[lane]!.integer(1...86_400))
+      }
+    }
+    return seconds
+  }
+}
