@@ -67,7 +67,9 @@ let package = Package(
     .testTarget(
       name: "PipelineTests", dependencies: ["Pipeline", "Gate"], swiftSettings: swift),
     .testTarget(
-      name: "KafkaTests", dependencies: ["Kafka", "Consumer", "Producer", "Gate"],
+      // CKafka: to compare with librdkafka's own partitioner, and for its mock cluster.
+      name: "KafkaTests",
+      dependencies: ["Kafka", "CKafka", "Consumer", "Producer", "Pipeline", "Gate"],
       swiftSettings: swift),
     .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
     .testTarget(name: "BrokerTests", dependencies: ["Broker"], swiftSettings: swift),
