@@ -74,8 +74,8 @@ let package = Package(
     .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
     .testTarget(name: "BrokerTests", dependencies: ["Broker"], swiftSettings: swift),
     .testTarget(
-      name: "CommandTests", dependencies: ["sendgate", "Gate"], exclude: ["Snapshots"],
-      swiftSettings: swift),
+      name: "CommandTests", dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker"],
+      exclude: ["Snapshots"], swiftSettings: swift),
     .testTarget(
       name: "IntegrationTests", dependencies: ["Kafka", "Gate"], swiftSettings: swift),
   ],
