@@ -76,8 +76,8 @@ let package = Package(
       name: "BrokerTests", dependencies: ["Broker"],
       exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
     .testTarget(
-      name: "CommandTests", dependencies: ["sendgate", "Gate"], exclude: ["Snapshots"],
-      swiftSettings: swift),
+      name: "CommandTests", dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker"],
+      exclude: ["Snapshots"], swiftSettings: swift),
     .testTarget(
       name: "IntegrationTests", dependencies: ["Kafka", "Gate"], swiftSettings: swift),
   ],
