@@ -37,7 +37,12 @@ final class CompactedTopicReader {
     try properties.require(
       "auto.offset.reset", "error",
       because: "what was deleted unread may have been an erasure")
-    properties.setDefaults([("queued.max.messages.kbytes", "262144")])
+    properties.setDefaults([
+      ("queued.max.messages.kbytes", "262144"),
+      // librdkafka's consumer queue exists only where there is a group; this one is never joined and
+      // nothing is committed to it.
+      ("group.id", "sendgate.preferences"),
+    ])
     return properties
   }
 

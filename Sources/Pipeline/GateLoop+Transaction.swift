@@ -122,6 +122,8 @@ extension GateLoop {
     counters.take(tally)
     counters.add(UInt64(transactionRecords), to: .records)
     counters.add(1, to: .commits)
+    counters.set(.committedAtMs, nowMs)
+    counters.set(.committedProcessMs, clock.processMs())
     counters.commitLatency.observe(ms: nowMs - startMs)
     samples.drain { counters.endToEndLatency.observe(ms: wallMs - $0) }
     transactionRecords = 0

@@ -109,8 +109,9 @@ public final class GateLoop<
     let batch = try poll(timeoutMs: pollTimeoutMs(nowMs: nowMs))
     defer { source.release() }
     try serveRebalances()
-    // After a rebalance or an abort the source is elsewhere; what it brought comes again.
-    if mayDecide && !mustSeek { try decide(batch) }
+    // After a rebalance or an abort the source is elsewhere, and during one it may be; what it
+    // brought comes again.
+    if mayDecide && !mustSeek && unstarted == nil { try decide(batch) }
     if transaction.isDue(nowMs: clock.monotonicMs()) { try commit() }
   }
 
@@ -119,6 +120,10 @@ public final class GateLoop<
     let taken = owned.take(batch)
     counters.add(UInt64(batch.count - taken), to: .discarded)
     guard taken > 0, try begin() else { return }
+    if counters[.startedAtMs] == 0 {
+      counters.set(.startedAtMs, clock.monotonicMs())
+      counters.set(.startedProcessMs, clock.processMs())
+    }
     epochs.passBoundary(epochSlot)
     let records = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(batch)[..<taken])
     var from = 0

@@ -26,6 +26,9 @@ public final class LoopCounters: Sendable {
     /// Monotonic milliseconds at which input last came, or could not have come: the lane was paused,
     /// or had no partition yet.
     case inputAtMs
+    /// The clock and the process's processor time at the first record taken and at the newest
+    /// commit: what a run took.
+    case startedAtMs, startedProcessMs, committedAtMs, committedProcessMs
   }
 
   private let counts = AtomicWords(Count.allCases.count)

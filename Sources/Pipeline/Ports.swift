@@ -109,6 +109,13 @@ public protocol LoopClock: AnyObject {
   /// Milliseconds from some fixed instant, never set back: what intervals are measured by.
   func monotonicMs() -> Int64
   func sleep(ms: Int64)
+  /// Milliseconds of processor time of the whole process, for what a run cost.
+  func processMs() -> Int64
+}
+
+extension LoopClock {
+  /// A made-up clock has no process.
+  public func processMs() -> Int64 { 0 }
 }
 
 /// The decision. `Engine` is the one there is; the loop's own tests need none of its rules.

@@ -6,6 +6,7 @@ public final class SystemClock: LoopClock, Sendable {
 
   public func wallMs() -> Int64 { Self.read(CLOCK_REALTIME) }
   public func monotonicMs() -> Int64 { Self.read(CLOCK_MONOTONIC) }
+  public func processMs() -> Int64 { Self.read(CLOCK_PROCESS_CPUTIME_ID) }
 
   public func sleep(ms: Int64) {
     var time = timespec(tv_sec: Int(ms / 1000), tv_nsec: Int(ms % 1000) * 1_000_000)

@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import Telemetry
 import Testing
 
@@ -41,7 +42,7 @@ private func problems(
   // What may not be set is listed, and in the same words.
   let listed = text.split(separator: "refused here: ")[1].split(separator: ".\n")[0]
     .replacing("\n# ", with: " ").split(separator: ", ").map(String.init)
-  #expect(Set(listed) == Set(KafkaProperties.reserved.keys))
+  #expect(Set(listed) == Set(KafkaKeys.reserved.keys))
   _ = try GateConfiguration.load(file: path, overrides: [], environment: [:], hostName: "h")
 }
 
@@ -56,10 +57,10 @@ private func problems(
   #expect(configuration.brokerWaitTimeoutMs == nil)
   #expect(configuration.policyFile == nil)
   #expect(configuration.httpAddress == nil)
-  #expect(configuration.topics.candidate == "notifications.candidate")
-  #expect(configuration.topics.preferencesAudit == "preferences.audit")
+  #expect(configuration.topics[.candidate] == "notifications.candidate")
+  #expect(configuration.topics[.audit] == "preferences.audit")
   #expect(configuration.logLevel == .info)
-  #expect(configuration.kafkaProperties.map(\.name) == ["bootstrap.servers"])
+  #expect(configuration.kafka.keys.sorted() == ["bootstrap.servers"])
 }
 
 /// Flag over environment over file over default, for an own key and for one of librdkafka's.
@@ -70,7 +71,7 @@ private func problems(
     let environment = ["SENDGATE_WORKERS": "3", "SENDGATE_KAFKA_LINGER_MS": "3"]
     let flags = ["workers=4", "kafka.linger.ms=4"]
     func linger(_ configuration: GateConfiguration) -> String? {
-      configuration.kafkaProperties.first { $0.name == "linger.ms" }?.value
+      configuration.kafka["linger.ms"]
     }
     for (given, workers, lingerMs, origin) in [
       (try load(), 1, nil, "default"),
@@ -90,7 +91,7 @@ private func problems(
   #expect(Set(names).count == names.count)
   #expect(names.contains("SENDGATE_HTTP_ALLOW_REMOTE"))
   for name in names {
-    #expect(KafkaProperties.key(environmentName: name) == nil)
+    #expect(KafkaKeys.key(environmentName: name) == nil)
     // What Kubernetes sets for a service called sendgate.
     #expect(!name.hasSuffix("_SERVICE_HOST") && !name.hasPrefix("SENDGATE_PORT"))
   }
@@ -100,7 +101,7 @@ private func problems(
     "SENDGATE_LOG_LEVEL": "", "OTHER": "x",
   ])
   #expect(
-    configuration.kafkaProperties.map(\.name) == [
+    configuration.kafka.keys.sorted() == [
       "bootstrap.servers", "log_level", "queued.max.messages.kbytes",
     ])
   #expect(
@@ -222,7 +223,7 @@ func edgesOfTheBoundsPass(_ overrides: [String]) {
   ]
   let overrides = keys.map { "\($0)=\(secret)" }
   let configuration = try load(overrides)
-  #expect(configuration.kafkaProperties.filter { $0.value == secret }.count == keys.count)
+  #expect(configuration.kafka.values.count { $0 == secret } == keys.count)
   for key in keys {
     #expect(configuration.effective.first { $0.key == key }?.value == "<hidden>")
   }

@@ -155,15 +155,15 @@ func mistakesAreNamed(_ words: [String], _ message: String) {
       usage: sendgate sample create|check [--policy FILE] --out DIR [--set KEY=VALUE ...] [--users N]
              [--source candidate|security] [--force]
 
-        create|check                 what to do
-        --policy FILE                the policy (else from SENDGATE_POLICY)
-        --out DIR                    where to
-        --set KEY=VALUE              overrides (may be repeated)
-        --users N                    how many
-        --source candidate|security  which topic
-        --force                      does it anyway
-        --help                       print this and exit
-        --version                    print the version and exit
+        create|check                   what to do
+        --policy FILE                  the policy (else from SENDGATE_POLICY)
+        --out DIR                      where to
+        --set KEY=VALUE                overrides (may be repeated)
+        --users N                      how many
+        --source candidate|security    which topic
+        --force                        does it anyway
+        --help                         print this and exit
+        --version                      print the version and exit
 
       """)
 }

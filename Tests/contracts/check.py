@@ -3,8 +3,8 @@
 
     check.py [SENDGATE [ARG ...]]      (needs requirements.txt)
 
-Records come from fixtures.json, from the golden decisions and from random cases, decided by SENDGATE where one is named,
-else by the oracle. With SENDGATE it must also refuse each policy of refusals.json, naming the key.
+Records come from fixtures.json, from the golden decisions and from random cases, decided by SENDGATE where one is
+named, else by the oracle. With SENDGATE it must also refuse each policy of refusals.json, naming the key.
 """
 
 import copy
@@ -161,7 +161,7 @@ def check_policy(contracts, command):
 
 
 def check_refused(contracts, policy, refusal, command):
-    key = next(step for step in reversed(refusal["at"]) if isinstance(step, str))
+    key = refusal.get("key") or next(step for step in reversed(refusal["at"]) if isinstance(step, str))
     with tempfile.TemporaryDirectory() as folder:
         files = {name: pathlib.Path(folder, name) for name in ("policy", "preferences")}
         files["policy"].write_text(json.dumps(policy))

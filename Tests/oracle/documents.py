@@ -124,7 +124,7 @@ def policy(rng, built_in):
 def default_lines(rng):
     """Records of the defaults topic as lines. A tombstone is a null value, which a line cannot be."""
     lines = []
-    for _ in range(rng.choice((0, 0, 1, 2, 5))):
+    for _ in range(rng.choice((0, 1, 4, 8))):
         category = rng.choice(CATEGORIES)
         pair = {"default": rng.choice(("on", "off")), "regulated_default": rng.choice(("on", "off"))}
         lines.append(shapes.write(rng, {"category": category, **pair}))

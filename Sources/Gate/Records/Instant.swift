@@ -42,13 +42,6 @@ public enum Instant {
     }
   }
 
-  /// As `parse` below, for text from a command line; also takes integer milliseconds.
-  public static func parse(_ text: String) -> Int64? {
-    if let ms = Int64(text) { return readable.contains(ms) ? ms : nil }
-    var text = text
-    return text.withUTF8 { parse(Bytes($0)) }
-  }
-
   /// Nil where the text is no instant, or lies outside `readable`. Fractions of a second beyond the
   /// millisecond are cut off.
   static func parse(_ text: Bytes) -> Int64? {

@@ -138,7 +138,8 @@ struct CandidateWriter {
     if random.chance(9000) { out.instant(createdMs) } else { out.integer(Int(createdMs)) }
     if random.chance(Shares.alreadyExpired) {
       out.key("expires_at")
-      out.instant(createdMs - Int64(1 + random.below(Self.hourMs)))
+      // Before the first was created: expired whenever the workload is run.
+      out.instant(workload.startMs - Int64(1 + random.below(Self.hourMs)))
     } else if random.chance(share) {
       out.key("expires_at")
       let life = lifeMs.lowerBound + random.below(lifeMs.count)

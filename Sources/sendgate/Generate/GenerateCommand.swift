@@ -6,7 +6,7 @@ import Telemetry
 enum GenerateCommand {
   static let command = Command(
     name: "generate",
-    summary: "writes a workload: users with their choices, and candidates for them",
+    summary: "write a workload: users with their choices, and candidates for them",
     details: """
       Writes JSON lines to DIR: preferences.jsonl (one document a user), candidates.jsonl and
       security.jsonl (the two candidate topics), and with --hostile hostile.jsonl (lines that no
@@ -34,7 +34,7 @@ enum GenerateCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandFailure) -> Int32 {
     let startText = arguments.text("start") ?? "2026-03-09T00:00:00Z"
-    guard let startMs = Instant.parse(startText), startRange.contains(startMs) else {
+    guard let startMs = Instant.parse(text: startText), startRange.contains(startMs) else {
       throw .usage(
         "--start wants an instant of the years 2004 to 2198, as 2026-03-09T22:30:00Z, got"
           + " '\(startText)'")

@@ -140,7 +140,8 @@ struct PreferenceWriter {
 
   private func offSource(_ category: StaticString, _ random: inout Random) -> StaticString {
     switch "\(category)" {
-    case "security": random.chance(Shares.securityOffByAdmin) ? "admin_override" : "in_app_settings"
+    // From anywhere else it would be refused (requirements C6).
+    case "security": "admin_override"
     case "marketing", "social": random.chance(4000) ? "unsubscribe_link" : "in_app_settings"
     default: "in_app_settings"
     }

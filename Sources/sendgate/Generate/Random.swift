@@ -15,7 +15,12 @@ struct Random {
       state &+= 0x9E37_79B9_7F4A_7C15
       return Self.mix(state)
     }
-    (s0, s1, s2, s3) = (next(), next(), next(), next())
+    self.init(state: (next(), next(), next(), next()))
+  }
+
+  /// Not all zero: that state never leaves itself.
+  init(state: (UInt64, UInt64, UInt64, UInt64)) {
+    (s0, s1, s2, s3) = state
   }
 
   /// SplitMix64's output function: a bijection, so different inputs stay different.

@@ -37,9 +37,7 @@ enum Shares {
   static let marketing = [1600, 2200, 200]
   static let social = [400, 700, 200]
   static let transactional = [150, 200, 50]
-  static let security = [0, 15, 50]
-  /// A security `user-off` that an administrator set, and which therefore counts.
-  static let securityOffByAdmin = 3000
+  static let security = [0, 10, 50]
   /// A `user-on` with no time or source on record: a choice, but no consent.
   static let undatedOptIn = 200
 

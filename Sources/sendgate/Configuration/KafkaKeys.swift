@@ -1,6 +1,8 @@
+import Kafka
+
 /// What is passed to librdkafka under `kafka.`, by librdkafka's own names, and the few of them that
 /// the gate keeps for itself.
-enum KafkaProperties {
+enum KafkaKeys {
   static let prefix = "kafka."
   static let bootstrapServers = "kafka.bootstrap.servers"
 
@@ -18,8 +20,7 @@ enum KafkaProperties {
     "auto.offset.reset": "an offset out of range must stop the gate, never skip records",
     "isolation.level": "every reader reads what is committed, and only that",
     "enable.partition.eof": "the gate needs it on where it reads to an end",
-    "partitioner": "outputs go to the partition of the candidate they came from",
-    "statistics.interval.ms": "the lag metrics are made from it",
+    "partitioner": "keys must hash to the same partition for every producer",
     "allow.auto.create.topics":
       "topics are made by sendgate topics create, with the right settings",
   ]
@@ -54,10 +55,7 @@ enum Secret {
   static let shown = "<hidden>"
 
   static func isSecret(_ key: String) -> Bool {
-    let key = key.lowercased()
-    return ["password", "secret", "key.pem", "oauthbearer.config", "jaas"].contains {
-      key.contains($0)
-    }
+    KafkaProperties.isSecret(key.lowercased())
   }
 
   static func shown(_ value: String, of key: String) -> String {
