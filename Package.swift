@@ -76,8 +76,6 @@ let package = Package(
     .testTarget(
       name: "CommandTests", dependencies: ["sendgate", "Gate"], exclude: ["Snapshots"],
       swiftSettings: swift),
-    .testTarget(
-      name: "IntegrationTests", dependencies: ["Kafka", "Gate"], swiftSettings: swift),
   ],
   cLanguageStandard: .gnu11,
   cxxLanguageStandard: .cxx17

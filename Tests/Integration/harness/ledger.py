@@ -57,7 +57,9 @@ class Ledger:
         self.issued = 0
         self.counts = array.array("B")
         self.records = 0
-        self.reader = LedgerReader(world.broker.bootstrap, {n: world.topics[n] for n in ("approved", "deferred", "dropped")})
+        self.reader = LedgerReader(
+            world.broker.bootstrap, {n: world.topics[n] for n in ("approved", "deferred", "dropped")}
+        )
         self.reader.ledger = self
         world.readers.append(self.reader)
 

@@ -219,4 +219,3 @@ def frozen_past_transaction_timeout(world):
     world.await_decided(60)
     gate.drain()
     ledger.check()
-

@@ -7,7 +7,7 @@ from harness.cases import case
 from harness.checking import CheckFailed, expect, expect_equal
 from harness.murmur2 import partition_of
 from harness.records import candidate, document, encode
-from harness.verify import check_all, check_schema, instants
+from harness.verify import check_all, check_schema
 from harness.world import outputs_of
 
 KEPT_BYTES = 32 * 1024
@@ -259,7 +259,9 @@ def security_topic_takes_security_alone(world):
         (f"{category} there", b"u-1", text(category=category), home)
         for category in ("social", "marketing", "transactional", "promo", "")
     ]
-    records += [(what, b"u-1", INVALID_VALUES[what], home) for what in ("no JSON", "C3 28", "900,000 bytes", "depth 65")]
+    records += [
+        (what, b"u-1", INVALID_VALUES[what], home) for what in ("no JSON", "C3 28", "900,000 bytes", "depth 65")
+    ]
     sent, outputs = with_witnesses(world, records, security=True)
     for what, each in sent:
         record = check_invalid(what, each, outputs)
