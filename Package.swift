@@ -78,8 +78,6 @@ let package = Package(
     .testTarget(
       name: "CommandTests", dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker"],
       exclude: ["Snapshots"], swiftSettings: swift),
-    .testTarget(
-      name: "IntegrationTests", dependencies: ["Kafka", "Gate"], swiftSettings: swift),
   ],
   cLanguageStandard: .gnu11,
   cxxLanguageStandard: .cxx17
