@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 import sys
 
@@ -15,6 +16,7 @@ EXACT = "exact"  # aborts, fencing, time-outs, generations and the last stable o
 ADMIN = "admin"  # more partitions for a topic that exists
 OURS = "ours"  # a second broker can be started, and this one ended and started again
 DURABLE = "durable"  # what was acknowledged survives kill -9
+INJECTS = "injects"  # answers can be made to go wrong
 
 
 def free_port():
@@ -85,7 +87,7 @@ class SendgateBroker(OurBroker):
     """`sendgate broker`."""
 
     kind = "own"
-    keeps = frozenset({EXACT, ADMIN, OURS, DURABLE})
+    keeps = frozenset({EXACT, ADMIN, OURS, DURABLE, INJECTS})
     PORT = re.compile(r"(?:127\.0\.0\.1|localhost)?:(\d+)")
 
     def __init__(self, sendgate, directory, name="broker", port=0):
@@ -94,8 +96,9 @@ class SendgateBroker(OurBroker):
 
     def start(self):
         """Starts it, the first time on any free port, later on the same one."""
-        data = os.path.join(self.directory, "data")
-        command = [self.sendgate, "broker", "--port", self.port, "--data", data]
+        data, plan = (os.path.join(self.directory, name) for name in ("data", "plan"))
+        open(plan, "a", encoding="ascii").close()
+        command = [self.sendgate, "broker", "--port", self.port, "--data", data, "--inject", plan]
         self.process = Process(self.name, command, self.directory)
         if self.port == 0:
             self.port = until(f"{self.name} says its port", self._said_port, 30)
@@ -107,6 +110,12 @@ class SendgateBroker(OurBroker):
             raise CheckFailed(f"the broker ended:\n{self.process.describe()}")
         found = self.PORT.search(self.process.output())
         return int(found.group(1)) if found else None
+
+    def inject(self, plan):
+        """Makes answers go wrong by this plan from now on; an empty one ends that."""
+        with open(os.path.join(self.directory, "plan"), "w", encoding="ascii") as file:
+            file.write(plan)
+        self.process.signal(signal.SIGHUP)
 
     def another(self, port):
         return SendgateBroker(self.sendgate, self.directory, "another", port)

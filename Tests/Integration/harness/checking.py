@@ -30,3 +30,8 @@ def until(what, condition, seconds=30, every=0.02):
         if time.monotonic() > deadline:
             raise CheckFailed(f"not within {seconds} s: {what}")
         time.sleep(every)
+
+
+def let_pass(seconds):
+    """Lets time pass where time itself is the condition: a time-out to run out, a random moment to come."""
+    time.sleep(seconds)

@@ -7,9 +7,8 @@ which topic its record must be, once.
 import array
 import json
 import re
-import time
 
-from harness.checking import CheckFailed, expect, until
+from harness.checking import CheckFailed, expect, let_pass, until
 from harness.reading import Reader
 from harness.records import ALL_DAY, candidate, choice, device, document, encode
 from harness.world import Background
@@ -58,7 +57,9 @@ class Ledger:
         self.issued = 0
         self.counts = array.array("B")
         self.records = 0
-        self.reader = LedgerReader(world.broker.bootstrap, {n: world.topics[n] for n in ("approved", "deferred", "dropped")})
+        self.reader = LedgerReader(
+            world.broker.bootstrap, {n: world.topics[n] for n in ("approved", "deferred", "dropped")}
+        )
         self.reader.ledger = self
         world.readers.append(self.reader)
 
@@ -159,5 +160,5 @@ def at_progress(world, target, seconds=120):
 
 
 def random_moment(world, ms_max=250):
-    """Lets a random time pass. The one sleep of the suite: it picks the instant of a blow, it waits for nothing."""
-    time.sleep(world.random.uniform(0, ms_max) / 1000)
+    """Picks the instant of a blow."""
+    let_pass(world.random.uniform(0, ms_max) / 1000)

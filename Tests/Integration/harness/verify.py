@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from harness.checking import CheckFailed, expect, expect_equal
+from harness.murmur2 import partition_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "Tests/oracle"))
@@ -139,8 +140,6 @@ class Judge:
         raise CheckFailed(f"not what the oracle decides: {problems} in {output}")
 
     def preference_partition(self, sent):
-        from harness.murmur2 import partition_of
-
         return partition_of(sent.key, self.world.partitions["preferences.state"])
 
     def defaults_in_turn(self):

@@ -143,9 +143,7 @@ class World:
         where = {} if partition is None else {"partition": partition}
         while True:
             try:
-                producer.produce(
-                    self.topics[name], value, key, headers=headers, on_delivery=sent.on_delivery, **where
-                )
+                producer.produce(self.topics[name], value, key, headers=headers, on_delivery=sent.on_delivery, **where)
                 return sent
             except BufferError:
                 producer.poll(0.05)
@@ -192,9 +190,7 @@ class World:
         self.send(made, security, **how)
         self.flush()
         wanted = made["notification_id"]
-        reader.until(
-            f"{count} outputs of {wanted}", lambda read: len(outputs_of(read, wanted)) >= count, seconds
-        )
+        reader.until(f"{count} outputs of {wanted}", lambda read: len(outputs_of(read, wanted)) >= count, seconds)
         return outputs_of(reader.read, wanted)
 
     def committed(self, security=False):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import datetime, timezone
 
 from harness.cases import case
 from harness.checking import expect, expect_equal
@@ -71,7 +72,7 @@ def publish_and_decide(world):
     for name, words, lines in (
         ("publish-preferences", ["--preferences"], documents),
         ("publish", [], lines_file(world, "candidates", plain)),
-        ("publish-security", ["--topic", "security"], lines_file(world, "alerts", alerts)),
+        ("publish-security", ["--source", "security"], lines_file(world, "alerts", alerts)),
     ):
         done = sendgate(world, name, "publish", *words, stdin=lines)
         expect_equal(done.child.returncode, 0, f"exit code of {name}:\n{done.output()}")
@@ -107,7 +108,7 @@ def publish_refuses_what_would_be_invalid(world):
         expect_equal(done.child.returncode, 65, f"exit code for {name}:\n{done.output()}")
         expect("3" in done.output(), f"line 3 is not named for {name}:\n{done.output()}")
     mixed = [good, encode(candidate("n-1", "u-1", "social"))]
-    done = sendgate(world, "wrong", "publish", "--topic", "security", stdin=lines_file(world, "mixed", mixed))
+    done = sendgate(world, "wrong", "publish", "--source", "security", stdin=lines_file(world, "mixed", mixed))
     expect_equal(done.child.returncode, 65, "exit code for social on the security topic")
     bad_document = [encode(document("u-1", devices=[device(os_permission="maybe")]))]
     done = sendgate(world, "documents", "publish", "--preferences", stdin=lines_file(world, "bad", bad_document))
@@ -118,27 +119,29 @@ def publish_refuses_what_would_be_invalid(world):
 def generated_workload_is_decided(world):
     """`generate`'s users and candidates go through `publish` and the gate: none invalid, all by contract and oracle."""
     world.create_topics()
+    folder = os.path.join(world.directory, "workload")
+    start = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    words = ["--users", "500", "--candidates", "2000", "--seed", "7", "--start", start, "--out", folder]
+    done = world.command("generate", "generate", *words)
+    expect_equal(done.child.returncode, 0, f"exit code of generate:\n{done.output()[:500]}")
     made = {}
-    for what, words in {
-        "preferences": ["--users", "500", "--seed", "7", "--preferences"],
-        "candidates": ["--users", "500", "--seed", "7", "--candidates", "2000"],
-    }.items():
-        done = world.command(f"generate-{what}", "generate", *words)
-        expect_equal(done.child.returncode, 0, f"exit code of generate {what}:\n{done.output()[:500]}")
-        with open(done.out_path, "rb") as file:
-            made[what] = file.read().splitlines()
+    for name in ("preferences", "candidates", "security"):
+        with open(os.path.join(folder, f"{name}.jsonl"), "rb") as file:
+            made[name] = file.read().splitlines()
     for line in made["preferences"]:
         world.prefer(line, json.loads(line)["user_id"], flush=False)
     world.flush()
     gate = world.gate()
     reader = world.reader()
-    for line in made["candidates"]:
-        record = json.loads(line)
-        world.send(line, record["category"] == "security", key=record["user_id"].encode())
+    for name in ("candidates", "security"):
+        for line in made[name]:
+            world.send(line, name == "security", key=json.loads(line)["user_id"].encode())
     world.flush()
+    due = {json.loads(sent.value)["notification_id"].encode() for sent in world.candidates}
+    expect_equal(len(due), 2000, "candidates generated")
     reader.until(
         "an output of every candidate",
-        lambda read: len({output.header("notification_id") for output in read}) == len(made["candidates"]),
+        lambda read: {output.header("notification_id") for output in read} == due,
         60,
     )
     gate.drain()

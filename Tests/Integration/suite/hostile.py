@@ -7,7 +7,7 @@ from harness.cases import case
 from harness.checking import CheckFailed, expect, expect_equal
 from harness.murmur2 import partition_of
 from harness.records import candidate, document, encode
-from harness.verify import check_all, check_schema, instants
+from harness.verify import check_all, check_schema
 from harness.world import outputs_of
 
 KEPT_BYTES = 32 * 1024
@@ -206,11 +206,12 @@ def odd_values_are_decided(world):
     home = partition_of(b"u-1", PARTITIONS)
     sent, outputs = with_witnesses(world, [(what, b"u-1", value, home) for what, value in VALID_VALUES.items()])
     odd = outputs_of(outputs, "n-h")
-    expect_equal(len(odd), len(sent), "outputs of the odd candidates")
-    for (what, each), output in zip(sent, odd, strict=True):
+    for what, each in sent:
+        mine = [output for output in odd if each.value.strip() in output.value]
+        expect_equal(len(mine), 1, f"outputs with the unchanged bytes of {what}")
         wanted = "unknown_category" if "categor" in what or "case" in what else "ok"
-        expect_equal(output.record["reason"], wanted, f"the reason of {what}")
-        expect(each.value.strip() in output.value, f"the bytes of {what} were changed")
+        expect_equal(mine[0].record["reason"], wanted, f"the reason of {what}")
+    check_all(world, outputs)
 
 
 def key_records():
@@ -258,7 +259,9 @@ def security_topic_takes_security_alone(world):
         (f"{category} there", b"u-1", text(category=category), home)
         for category in ("social", "marketing", "transactional", "promo", "")
     ]
-    records += [(what, b"u-1", INVALID_VALUES[what], home) for what in ("no JSON", "C3 28", "900,000 bytes", "depth 65")]
+    records += [
+        (what, b"u-1", INVALID_VALUES[what], home) for what in ("no JSON", "C3 28", "900,000 bytes", "depth 65")
+    ]
     sent, outputs = with_witnesses(world, records, security=True)
     for what, each in sent:
         record = check_invalid(what, each, outputs)

@@ -1,11 +1,15 @@
 """The security lane beside a marketing backlog, and what stale preferences do to each lane."""
 
+import json
+import os
 import time
 
-from harness.brokers import DURABLE
+from harness.brokers import INJECTS
 from harness.cases import case
 from harness.checking import expect, expect_equal, until
 from harness.records import candidate, choice, device, document, encode
+from harness.verify import BUILT_IN_POLICY
+from harness.world import outputs_of
 
 BACKLOG = 500_000
 EVENTS = 300
@@ -90,44 +94,35 @@ def security_under_a_marketing_backlog(world):
     expect(ratio <= 3, f"{ratio:.2f} times the idle p99")
 
 
-@case(DURABLE)
+@case(INJECTS)
 def stale_preferences_pause_the_ordinary_lane(world):
     """Preferences behind past the policy's limit: ordinary candidates wait, security goes on, /readyz says so; then on."""
-    import json
-    import os
-
-    from harness.verify import BUILT_IN_POLICY
-
     with open(BUILT_IN_POLICY, encoding="utf-8") as file:
         policy = json.load(file)
-    policy["preferences_stale_seconds_max"] = {
-        **policy["preferences_stale_seconds_max"],
-        "ordinary": 2,
-    }
+    policy["preferences_stale_seconds_max"]["ordinary"] = 2
     path = os.path.join(world.directory, "policy.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(policy, file)
-    # From its 60th fetch on nothing of the preferences is answered, 60 times over.
-    plan = f"Fetch topic={world.topics['preferences.state']} client=*preference* from=60 times=60 drop\n"
-    broker = world.second_broker(0, plan=plan).start()
+    broker = world.second_broker(0).start()
     world.broker = broker
     world.write_config(broker.bootstrap, **{"policy.file": path})
     world.create_topics()
-    world.prefer(document("u-1"))
+    world.prefer(document("u-1", 1))
     gate = world.gate()
     reader = world.reader()
     world.decide(reader, candidate("n-0", "u-1"))
-    number = [0]
-
-    def stale():
-        number[0] += 1
-        world.prefer(document("u-1", 1 + number[0]))
-        return gate.get("/readyz")[0] == 503
-
-    until("/readyz says that the preferences are stale", stale, 60, every=0.1)
+    # Nothing of the preferences can be read any more, while all else can.
+    broker.inject(f"Fetch topic={world.topics['preferences.state']} error 6\n")
+    world.prefer(document("u-1", 2, categories={"social": choice("user-off")}))
+    until("/readyz says that the preferences are behind", lambda: gate.get("/readyz")[0] == 503, 60, every=0.1)
     world.send(candidate("n-1", "u-1"))
     alert = candidate("s-1", "u-1", "security", event="login_alert")
-    world.decide(reader, alert, security=True)
-    expect_equal([o for o in reader.read if o.header("notification_id") == b"n-1"], [], "ordinary decisions while stale")
-    reader.until("the ordinary lane goes on", lambda read: any(o.header("notification_id") == b"n-1" for o in read), 90)
+    (output,) = world.decide(reader, alert, security=True)
+    expect_equal(output.record["reason"], "ok", "a login alert while the preferences are behind")
+    expect_equal(outputs_of(reader.to_end(), "n-1"), [], "ordinary decisions while the preferences are behind")
+    broker.inject("")
+    reader.until("the ordinary lane goes on", lambda read: outputs_of(read, "n-1"), 90)
+    (output,) = outputs_of(reader.read, "n-1")
+    expect_equal(output.record["reason"], "account_opted_out", "the reason, by the document written meanwhile")
+    until("/readyz says 200 again", lambda: gate.get("/readyz")[0] == 200, 30)
     gate.drain()

@@ -240,7 +240,9 @@ def health_pages(world):
         return sum(sums.values()) >= 301
 
     until("the metrics count 301 decisions", counted, 15)
-    expect_equal({reason: value for reason, value in sums.items() if value}, {"ok": 201, "unknown_category": 100}, "sums")
+    expect_equal(
+        {reason: value for reason, value in sums.items() if value}, {"ok": 201, "unknown_category": 100}, "sums"
+    )
     text = gate.get("/metrics")[1]
     expect(text.endswith("# EOF\n"), "/metrics does not end as OpenMetrics text does")
     for word in ("commit", "abort", "lag", "preference", "tzdb", "info"):

@@ -1,5 +1,9 @@
 """The records that come out: contents, keys, partitions, headers."""
 
+import json
+import os
+import subprocess
+
 from harness.cases import case
 from harness.checking import expect, expect_equal
 from harness.murmur2 import partition_of
@@ -145,7 +149,8 @@ def keys_and_partitions(world):
     for user_id in users:
         world.prefer(
             document(
-                user_id, devices=[device("d-1"), device("d-2", quiet_hours=ALL_DAY), device("d-3", token_status="revoked")]
+                user_id,
+                devices=[device("d-1"), device("d-2", quiet_hours=ALL_DAY), device("d-3", token_status="revoked")],
             ),
             flush=False,
         )
@@ -211,10 +216,6 @@ def at_least_once(world):
 @case()
 def evaluate_and_run_agree(world):
     """What `run` wrote, `evaluate` writes too from the same candidate and document at the same instant."""
-    import json
-    import os
-    import subprocess
-
     world.create_topics(partitions=1, security=1)
     users = varied_documents()
     for made in users.values():
