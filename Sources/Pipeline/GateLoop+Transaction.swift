@@ -74,9 +74,10 @@ extension GateLoop {
     epochs.goIdle(epochSlot)
     if transaction.isOpen {
       guard try perform(.abort, sink.abort) else { return }
-      transaction.gone()
+      transaction.aborted()
       counters.add(1, to: .aborts)
       onEvent(.aborted(reason))
+      clock.sleep(ms: transaction.pauseMs)
     }
     giveUpBatch()
   }
@@ -94,6 +95,7 @@ extension GateLoop {
     transaction.replaced()
     counters.add(1, to: .producersReplaced)
     onEvent(.producerReplaced(reason))
+    clock.sleep(ms: transaction.pauseMs)
     while true {
       do throws(Failure) {
         owned.own(try source.startOffsets(of: owned.partitions))

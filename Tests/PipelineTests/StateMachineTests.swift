@@ -67,6 +67,29 @@ import Testing
     #expect(!machine.isOpen)
   }
 
+  @Test func abortsWithoutACommitBetweenThemAskForANewProducer() {
+    let failed = Failure(.abort, "x")
+    for step in [Step.write, .flush, .sendOffsets, .commit] {
+      var machine = TransactionMachine(intervalMs: 100, timeoutMs: 10_000)
+      for _ in 0..<TransactionMachine.abortedInARowMax {
+        #expect(machine.action(after: step, failed: failed, nowMs: 0) == .abort)
+        machine.opened(nowMs: 0)
+        machine.aborted()
+      }
+      #expect(machine.action(after: step, failed: failed, nowMs: 0) == .replaceProducer)
+      machine.replaced()
+      #expect(machine.action(after: step, failed: failed, nowMs: 0) == .abort)
+      machine.opened(nowMs: 0)
+      machine.aborted()
+      machine.opened(nowMs: 0)
+      machine.commitStarted()
+      machine.committed()
+      machine.opened(nowMs: 0)
+      machine.aborted()
+      #expect(machine.action(after: step, failed: failed, nowMs: 0) == .abort)
+    }
+  }
+
   @Test func aCommitResetsTheCountOfNewProducers() {
     var machine = TransactionMachine(intervalMs: 100, timeoutMs: 10_000)
     let lost = Failure(.lostTransaction, "x")
