@@ -144,7 +144,8 @@ extension GateLoop {
         return true
       } catch {
         let action = transaction.action(
-          after: step, failed: error, nowMs: clock.monotonicMs())
+          after: step, failed: error, nowMs: clock.monotonicMs(),
+          stoppedAtMs: control.stoppedAtMs)
         guard action == .retry else {
           try recover(from: error, at: step)
           return false
@@ -160,7 +161,9 @@ extension GateLoop {
   private func recover(
     from failure: Failure, at step: TransactionMachine.Step
   ) throws(LaneEnd) {
-    switch transaction.action(after: step, failed: failure, nowMs: clock.monotonicMs()) {
+    let action = transaction.action(
+      after: step, failed: failure, nowMs: clock.monotonicMs(), stoppedAtMs: control.stoppedAtMs)
+    switch action {
     case .retry: preconditionFailure("a retry is the performer's business")
     case .abort: try abort(failure.message)
     case .replaceProducer: try replaceProducer(failure.message)

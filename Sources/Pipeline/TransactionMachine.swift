@@ -99,9 +99,19 @@ public struct TransactionMachine {
   }
 
   /// What a failure asks for.
-  public func action(after step: Step, failed failure: Failure, nowMs: Int64) -> Action {
+  ///
+  /// The coordinator says the same of a producer that another one replaced and of one whose
+  /// transaction it timed out. A transaction that is still open past its time-out, in a process that
+  /// was not stopped meanwhile, was held up by the broker: nobody has taken over, and a new producer
+  /// goes on. A process that was stopped may have been taken for dead and replaced; it leaves.
+  /// - Parameter stoppedAtMs: when the process was last found to have been stopped; 0: never.
+  public func action(
+    after step: Step, failed failure: Failure, nowMs: Int64, stoppedAtMs: Int64 = 0
+  ) -> Action {
     switch failure.kind {
-    case .fenced: return .leave(.fenced(failure.message))
+    case .fenced:
+      let isTimedOut = isOpen && nowMs - openedAtMs >= timeoutMs && stoppedAtMs <= openedAtMs
+      return isTimedOut ? replaceOrLeave(failure) : .leave(.fenced(failure.message))
     case .fatal: return .leave(.fatal(failure.message))
     case .offsetOutOfRange: return .leave(.offsetOutOfRange(failure.message))
     case .lostTransaction: return replaceOrLeave(failure)
