@@ -145,7 +145,7 @@ final class GateProcess {
   private func noteStop(_ nowMs: Int64) {
     if turnedAtMs > 0, nowMs - turnedAtMs > Self.stopMsMin {
       world.log.warning(
-        "The process was stopped for a while", ["stopped.ms": .integer(nowMs - turnedAtMs)])
+        "The process was stopped for a while", ["stopped.ms": .integer(Int(nowMs - turnedAtMs))])
       for runner in runners { runner.control.noteStopped(atMs: nowMs) }
     }
     turnedAtMs = nowMs
