@@ -91,15 +91,19 @@ class Bench:
 
     def measure_outputs(self, run):
         """Bytes and counts of what the gate wrote, for the floor to write as much."""
-        self.counts, size = {}, 0
+        self.counts, size, lines = {}, 0, {}
         for role in OUTPUTS:
             command = ["kcat", "-C", "-q", "-b", self.bootstrap, "-t", self.names(run)[role], "-X",
-                       "isolation.level=read_committed", "-e", "-o", "beginning", "-f", "%S\n"]
-            sizes = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-            self.counts[role] = len(sizes)
-            size += sum(map(int, sizes))
+                       "isolation.level=read_committed", "-e", "-o", "beginning"]
+            lines[role] = subprocess.run(command, capture_output=True, check=True).stdout.splitlines()
+            self.counts[role] = len(lines[role])
+            size += sum(map(len, lines[role]))
         self.outputs = sum(self.counts.values())
         self.bytes_per_output = round(size / self.outputs)
+        # Some of each topic, in their proportions.
+        step = max(1, self.outputs // 10_000)
+        with open(f"{self.folder}/samples.jsonl", "wb") as file:
+            file.writelines(line + b"\n" for role in OUTPUTS for line in lines[role][::step])
 
     def gate(self, mode):
         def go(run):
@@ -116,7 +120,7 @@ class Bench:
             share = {role: str(round(1000 * count / self.outputs)) for role, count in self.counts.items()}
             command = [self.arguments.floor, "-b", self.bootstrap, "-g", run, "-i", names["candidate"],
                        "-a", names["approved"], "-d", names["deferred"], "-x", names["dropped"],
-                       "-n", str(self.records), "-o", str(self.bytes_per_output),
+                       "-n", str(self.records), "-f", f"{self.folder}/samples.jsonl",
                        "-r", str(round(1000 * self.outputs / self.records)),
                        "-s", share["approved"], "-p", share["deferred"], "-m", mode]
             took = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

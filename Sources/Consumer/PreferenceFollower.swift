@@ -14,6 +14,9 @@ public final class PreferenceCounters: Sendable {
     /// Without a user to apply them to.
     case ignored
     case defaults, defaultsRefused
+    /// Stored all the same: with a zone the tz database does not have, a window that cannot be read,
+    /// a security `user-off` that only an administrator may set.
+    case unknownZone, invalidWindow, securityOffIgnored
   }
   // One line of eight words; a second writer there would be a mistake anyway.
   private let words: [CounterWord] = Count.allCases.map { _ in CounterWord() }
@@ -31,7 +34,7 @@ public final class PreferenceCounters: Sendable {
 
 /// What somebody has to look at. Never the document itself.
 public enum PreferenceAlarm: Sendable, Equatable {
-  case unreadable(partition: Int32, offset: Int64)
+  case unreadable(partition: Int32, offset: Int64, why: String)
   case olderVersion(partition: Int32, offset: Int64)
   case defaultRefused(offset: Int64)
   /// The broker does not answer, or a topic is not there; the follower tries again.
@@ -120,16 +123,27 @@ public final class PreferenceFollower {
 
   private func apply(_ record: RecordView) {
     switch table.apply(key: record.key, value: record.value, offset: record.offset) {
-    case .stored: counters.add(to: .stored)
+    case .stored(let notes):
+      counters.add(to: .stored)
+      count(notes)
     case .erased: counters.add(to: .erased)
-    case .storedOlderVersion:
+    case .storedOlderVersion(let notes):
       counters.add(to: .storedOlderVersion)
+      count(notes)
       onAlarm(.olderVersion(partition: record.partition, offset: record.offset))
-    case .unreadable:
+    case .unreadable(let fault):
       counters.add(to: .unreadable)
-      onAlarm(.unreadable(partition: record.partition, offset: record.offset))
+      onAlarm(
+        .unreadable(partition: record.partition, offset: record.offset, why: "\(fault.words)"))
     case .ignored: counters.add(to: .ignored)
     }
+  }
+
+  private func count(_ notes: DocumentNotes) {
+    if notes.isEmpty { return }
+    if notes.contains(.unknownZone) { counters.add(to: .unknownZone) }
+    if notes.contains(.invalidWindow) { counters.add(to: .invalidWindow) }
+    if notes.contains(.securityOffIgnored) { counters.add(to: .securityOffIgnored) }
   }
 
   private func applyDefault(_ record: RecordView) {

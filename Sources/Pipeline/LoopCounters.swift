@@ -13,6 +13,8 @@ public final class LoopCounters: Sendable {
     case commits, aborts
     case rebalances
     case producersReplaced
+    /// Candidates with an event or subtype that the policy does not know, redone ones included.
+    case unregisteredNames
   }
 
   public enum Gauge: Int, CaseIterable, Sendable {
@@ -50,6 +52,7 @@ public final class LoopCounters: Sendable {
   }
 
   func add(_ n: UInt64, to count: Count) { counts.addAsOnlyWriter(count.rawValue, n) }
+  func set(_ count: Count, _ value: UInt64) { counts.store(count.rawValue, value) }
   func set(_ gauge: Gauge, _ value: Int64) {
     gauges.store(gauge.rawValue, UInt64(bitPattern: value))
   }

@@ -123,6 +123,13 @@ public protocol Decider: AnyObject {
   func decide(
     _ records: UnsafeBufferPointer<InputRecord>, nowMs: Int64
   ) -> UnsafeBufferPointer<OutputRecord>
+
+  /// Candidates so far with an event or subtype that the policy does not know.
+  var unregisteredNames: Int { get }
+}
+
+extension Decider {
+  public var unregisteredNames: Int { 0 }
 }
 
 extension Engine: Decider {}

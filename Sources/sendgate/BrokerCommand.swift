@@ -3,143 +3,116 @@ import Glibc
 
 /// `sendgate broker`: the test broker as a process.
 enum BrokerCommand {
-  static let help = """
-    usage: sendgate broker [--port N] [--data DIR] [options]
-
-    A small Kafka broker for demos, tests and simulation. It is not for production: one node, no
-    replication, no access control. It listens on 127.0.0.1 only. SIGTERM ends it.
-
-      --port N               listen on this port; 0, the default, takes a free one and prints it
-      --data DIR             keep everything in this folder; what was acknowledged survives
-                             kill -9, not a power cut. Without it all is in memory.
-      --default-partitions N partitions of topics created without a number (default 1)
-      --auto-create          create topics that clients ask for
-      --topic-default K=V    a topic setting for all topics, such as segment.ms=1000
-      --inject FILE          make things go wrong by this plan; SIGHUP reads it again
-      --rebalance-delay MS   wait for more members before a group's first rebalance (default 0)
-      --min-session-ms MS    the shortest session time-out that members may ask for (default 6000)
-      --marker-delay MS      write transaction markers this long after EndTxn (default 0)
-      --log-check-ms MS      how often retention and compaction run (default 1000)
-      --seed N               seed of member ids and of injection by chance (default 1)
-      --help                 this text
-
-    """
+  static let command = Command(
+    name: "broker",
+    summary: "run a small Kafka broker for demos and tests, never for production",
+    details: """
+      One node, no replication, no access control. It listens on 127.0.0.1 only, prints the port, and
+      ends at SIGTERM. What was acknowledged survives kill -9 where a folder is given, not a power
+      cut; without one all is in memory.
+      """,
+    flags: [
+      .integer("port", "N", 0...65_535, "listen on this port; 0, the default, takes a free one"),
+      .text("data", "DIR", "keep everything in this folder"),
+      .integer(
+        "default-partitions", "N", 1...10_000,
+        "partitions of topics created without a number (1)"),
+      .toggle("auto-create", "create topics that clients ask for"),
+      .text(
+        "topic-default", "KEY=VALUE", "a topic setting for all topics, such as segment.ms=1000",
+        isRepeatable: true),
+      .text("inject", "FILE", "make things go wrong by this plan; SIGHUP reads it again"),
+      .integer(
+        "rebalance-delay", "MS", 0...600_000,
+        "wait for more members before a group's first rebalance (0)"),
+      .integer(
+        "min-session-ms", "MS", 1...1_800_000,
+        "the shortest session time-out that members may ask for (6000)"),
+      .integer(
+        "marker-delay", "MS", 0...600_000,
+        "write transaction markers this long after EndTxn (0)"),
+      .integer(
+        "log-check-ms", "MS", 1...3_600_000, "how often retention and compaction run (1000)"),
+      .integer("seed", "N", 0...Int.max, "seed of member ids and of injection by chance (1)"),
+    ],
+    run: { (arguments) throws(CommandFailure) in try serve(Options(arguments)) })
 
   private struct Options {
     var config = BrokerConfig()
-    var port: UInt16 = 0
+    var port: UInt16
     var data: String?
     var plan: String?
-  }
 
-  private struct UsageError: Error { var text: String }
-
-  /// - Returns: the process's exit code: 0, 64 for usage, 69 when it cannot listen, 74 when the
-  ///   data folder fails, 78 for a plan that cannot be read.
-  static func run(arguments: [String]) -> Int32 {
-    if arguments.contains("--help") || arguments.contains("-h") {
-      print(help, terminator: "")
-      return 0
-    }
-    do throws(UsageError) {
-      return serve(try parse(arguments))
-    } catch {
-      complain("\(error.text)\nTry sendgate broker --help.")
-      return 64
-    }
-  }
-
-  private static func parse(_ arguments: [String]) throws(UsageError) -> Options {
-    var options = Options()
-    var rest = arguments[...]
-    while let flag = rest.popFirst() {
-      if flag == "--auto-create" {
-        options.config.autoCreateTopics = true
-        continue
-      }
-      guard let value = rest.popFirst() else {
-        throw UsageError(text: "\(flag) is unknown or needs a value")
-      }
-      func number<T: FixedWidthInteger>(_ range: ClosedRange<T>) throws(UsageError) -> T {
-        guard let number = T(value), range.contains(number) else {
-          throw UsageError(
-            text: "\(flag): \(value) is not between \(range.lowerBound) and \(range.upperBound)")
-        }
-        return number
-      }
-      switch flag {
-      case "--port": options.port = try number(0...UInt16.max)
-      case "--data": options.data = value
-      case "--default-partitions": options.config.defaultPartitions = try number(1...10_000)
-      case "--topic-default":
-        let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
+    init(_ arguments: ParsedArguments) throws(CommandFailure) {
+      port = UInt16(arguments.integer("port") ?? 0)
+      data = arguments.text("data")
+      plan = arguments.text("inject")
+      config.autoCreateTopics = arguments.has("auto-create")
+      for setting in arguments.texts("topic-default") {
+        let parts = setting.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2, BrokerConfig.isTopicSetting(parts[0], parts[1]) else {
-          throw UsageError(text: "\(flag): \(value) is no topic setting of Kafka's")
+          throw .usage("--topic-default: \(setting) is no topic setting of Kafka's")
         }
-        options.config.topicDefaults[parts[0]] = parts[1]
-      case "--inject": options.plan = value
-      case "--rebalance-delay":
-        options.config.groupInitialRebalanceDelayMs = try number(0...600_000)
-      case "--min-session-ms": options.config.groupMinSessionTimeoutMs = try number(1...1_800_000)
-      case "--marker-delay": options.config.transactionMarkerDelayMs = try number(0...600_000)
-      case "--log-check-ms": options.config.logCheckIntervalMs = try number(1...3_600_000)
-      case "--seed": options.config.seed = try number(0...UInt64.max)
-      default: throw UsageError(text: "\(flag) is unknown")
+        config.topicDefaults[parts[0]] = parts[1]
       }
+      func set<T: FixedWidthInteger>(_ name: String, _ field: WritableKeyPath<BrokerConfig, T>) {
+        if let value = arguments.integer(name) { config[keyPath: field] = T(value) }
+      }
+      set("default-partitions", \.defaultPartitions)
+      set("rebalance-delay", \.groupInitialRebalanceDelayMs)
+      set("min-session-ms", \.groupMinSessionTimeoutMs)
+      set("marker-delay", \.transactionMarkerDelayMs)
+      set("log-check-ms", \.logCheckIntervalMs)
+      set("seed", \.seed)
     }
-    return options
   }
 
-  private static func serve(_ options: Options) -> Int32 {
+  /// - Returns: 0, 69 when it cannot listen, 74 when the data folder fails, 78 for a plan that cannot
+  ///   be read.
+  private static func serve(_ options: Options) throws(CommandFailure) -> Int32 {
     let disk = options.data.map { folder in
       FolderDisk(root: folder) { reason in
         complain("data folder: \(reason)")
-        exit(74)
+        exit(ExitCode.ioError)
       }
     }
     let server: BrokerServer
     do throws(BrokerServer.SetupError) {
       server = try BrokerServer(config: options.config, disk: disk, port: options.port)
     } catch {
-      complain("\(error)")
-      return 69
+      throw CommandFailure(ExitCode.unavailable, "\(error)")
     }
     server.log = complain
     if let file = options.plan {
-      guard let plan = readPlan(file) else { return 78 }
-      server.core.inject(plan)
+      server.core.inject(try readPlan(file))
       server.onHangup = { [core = server.core] in
-        if let plan = readPlan(file) { core.inject(plan) }
+        do throws(CommandFailure) {
+          core.inject(try readPlan(file))
+        } catch {
+          complain("the plan stays as it was: \(error)")
+        }
       }
     }
     server.takeSignals()
-    print("test broker (not for production) listening on 127.0.0.1:\(server.port)")
-    fflush(nil)
+    Process.print(
+      "test broker (not for production) listening on 127.0.0.1:\(server.port)\n",
+      to: STDOUT_FILENO)
     server.run()
-    return 0
+    return ExitCode.ok
   }
 
-  private static func readPlan(_ file: String) -> InjectionPlan? {
-    guard let handle = fopen(file, "r") else {
-      complain("cannot read \(file): \(String(cString: strerror(errno)))")
-      return nil
-    }
-    defer { fclose(handle) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while case let count = fread(&buffer, 1, buffer.count, handle), count > 0 {
-      bytes.append(contentsOf: buffer[..<count])
-    }
+  private static let planBytesMax = 1 << 20
+
+  private static func readPlan(_ file: String) throws(CommandFailure) -> InjectionPlan {
+    let text = String(decoding: try FileIO.read(file, bytesMax: planBytesMax), as: UTF8.self)
     do throws(PlanError) {
-      return try InjectionPlan(parsing: String(decoding: bytes, as: UTF8.self))
+      return try InjectionPlan(parsing: text)
     } catch {
-      complain("\(file): \(error)")
-      return nil
+      throw CommandFailure(ExitCode.configuration, "\(file): \(error)")
     }
   }
 
   private static func complain(_ text: String) {
-    let line = Array("broker: \(text)\n".utf8)
-    _ = write(2, line, line.count)
+    Process.print("broker: \(text)\n", to: STDERR_FILENO)
   }
 }

@@ -5,9 +5,6 @@ enum Main {
   static func main() {
     // Whoever read the output may go away first; the write then fails with an errno like any other.
     signal(SIGPIPE, SIG_IGN)
-    if CommandLine.arguments.dropFirst().first == "broker" {
-      exit(BrokerCommand.run(arguments: Array(CommandLine.arguments.dropFirst(2))))
-    }
     let dispatch = Dispatch(
       commands: CommandTable.all, environment: Process.environment(),
       printOut: { Process.print($0, to: STDOUT_FILENO) },

@@ -49,7 +49,7 @@ extension Sim {
       $0.isTransactional = me.txn != nil
     }
     let result = produce(bytes, to: topic, partition, txn: me.txn)
-    if result.error == .none { producer.sequence += Int32(values.count) }
+    if result.error == .none { producer.sequence &+= Int32(values.count) }
     return result
   }
 

@@ -49,7 +49,7 @@ private func objects(_ lines: [Data]) throws -> [[String: Any]] {
     let text = String(
       decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     sum.waitUntilExit()
-    #expect(text == "dd76a21dd70f7b80c5ef12bb8d865492b2becca40fa69be23872323f94c9c347  -\n")
+    #expect(text == "051b05bc7def2d7136f462f45b7eed119699b7c8b954b884a72c873f9e5e4631  -\n")
   }
 }
 

@@ -7,6 +7,7 @@ public final class FolderDisk: Disk {
   /// Files being appended to, kept open.
   private var open: [String: Int32] = [:]
   private let failed: (String) -> Never
+  private var lock: Int32 = -1
 
   /// - Parameter failed: called with what went wrong when a file cannot be written or read. The
   ///   broker cannot go on, since it would acknowledge what it did not keep.
@@ -14,9 +15,14 @@ public final class FolderDisk: Disk {
     self.root = root
     self.failed = failed
     makeFolder(root)
+    // Two brokers in one folder would write into each other's logs. The lock goes with the process.
+    lock = Glibc.open(root + "/lock", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    if lock < 0 { fail("cannot open", "lock") }
+    if flock(lock, LOCK_EX | LOCK_NB) != 0 { failed("\(root) is in use by another broker") }
   }
 
   deinit {
+    close(lock)
     for descriptor in open.values { close(descriptor) }
   }
 

@@ -6,5 +6,6 @@ enum CommandTable {
     TopicsCommand.command,
     PublishCommand.command,
     GenerateCommand.command,
+    BrokerCommand.command,
   ]
 }

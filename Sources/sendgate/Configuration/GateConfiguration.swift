@@ -1,3 +1,4 @@
+import Gate
 import Kafka
 import Telemetry
 import Web
@@ -121,7 +122,15 @@ struct GateConfiguration: Sendable {
 
 extension GateConfiguration {
   /// What every client of Kafka starts from.
-  var kafkaProperties: KafkaProperties { KafkaProperties(kafka) }
+  var kafkaProperties: KafkaProperties {
+    var properties = KafkaProperties(kafka)
+    properties.setDefaults([
+      ("client.id", "\(groupID).\(instanceID)"),
+      ("client.software.name", "sendgate"),
+      ("client.software.version", "\(GateVersion.text)"),
+    ])
+    return properties
+  }
 
   /// What `topics create` makes and `topics check` compares with.
   var topicPlan: TopicPlan {

@@ -25,7 +25,7 @@ enum GateMetrics {
     }
     for count in PreferenceCounters.Count.allCases {
       registry.counter(
-        "preference_records", help: "Records read from the preference topics, by what became of them.",
+        "preference_records", help: "Records read from the preference topics, by what became of them and what was passed over in them.",
         labels: ["result": name(count)]
       ) { world.preferenceCounters[count] }
     }
@@ -68,6 +68,10 @@ enum GateMetrics {
       "producers_replaced", help: "Producers made anew after a transaction was given up.",
       labels: labels
     ) { counters[.producersReplaced] }
+    registry.counter(
+      "unregistered_names", help: "Candidates whose event or subtype the policy does not know.",
+      labels: labels
+    ) { counters[.unregisteredNames] }
     registry.gauge(
       "lag_records", help: "Candidates not yet decided, as last heard.", labels: labels
     ) { Double(counters[.lag]) }
@@ -101,6 +105,9 @@ enum GateMetrics {
     case .ignored: "ignored"
     case .defaults: "default"
     case .defaultsRefused: "default_refused"
+    case .unknownZone: "unknown_zone"
+    case .invalidWindow: "invalid_window"
+    case .securityOffIgnored: "security_off_ignored"
     }
   }
 }

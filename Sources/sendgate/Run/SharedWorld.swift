@@ -28,37 +28,9 @@ struct SharedWorld: Sendable {
     preferences = PreferenceTable(hashKey: key, zones: zones, epochs: epochs)
   }
 
-  var kafka: KafkaProperties {
-    var properties = configuration.kafkaProperties
-    properties.setDefaults([
-      ("client.id", "\(configuration.groupID).\(configuration.instanceID)"),
-      ("client.software.name", "sendgate"),
-      ("client.software.version", String(describing: GateVersion.text)),
-    ])
-    return properties
-  }
+  var kafka: KafkaProperties { configuration.kafkaProperties }
 
   var topicNames: TopicNames { configuration.topics }
 
-  /// librdkafka's own log lines and errors, as lines of ours.
-  func onKafkaEvent(_ who: String) -> KafkaEventHandler {
-    { [log] event in
-      switch event {
-      case .log(_, let facility, _) where facility == "CONFWARN":
-        // One set of properties serves consumers and producers; each hears of the other's.
-        break
-      case .log(let level, let facility, let message):
-        log.log(
-          level <= 3 ? .error : level <= 5 ? .warning : .debug, "librdkafka says",
-          ["kafka.client": .string(who), "kafka.facility": .string(facility),
-            "kafka.message": .string(message)])
-      case .error(_, let name, let reason):
-        log.warning(
-          "Kafka reports an error; it is retried",
-          ["kafka.client": .string(who), "kafka.error": .string(name),
-            "kafka.reason": .string(reason)])
-      case .statistics: break
-      }
-    }
-  }
+  func onKafkaEvent(_ who: String) -> KafkaEventHandler { kafkaEvents(to: log, client: who) }
 }

@@ -85,10 +85,10 @@ enum PreferenceThread {
 
   private static func write(_ alarm: PreferenceAlarm, to log: Logger) {
     switch alarm {
-    case .unreadable(let partition, let offset):
+    case .unreadable(let partition, let offset, let why):
       log.error(
         "A preference document cannot be read; its user gets nothing until one can",
-        ["partition": .integer(partition), "offset": .integer(offset)])
+        ["partition": .integer(partition), "offset": .integer(offset), "document": .string(why)])
     case .olderVersion(let partition, let offset):
       log.error(
         "A preference document has a version below the one it replaces",

@@ -37,29 +37,6 @@ struct BrokerPatience {
   }
 }
 
-/// librdkafka's own news as log lines.
-func kafkaEvents(to log: Logger) -> KafkaEventHandler {
-  { event in
-    switch event {
-    case .log(let level, let facility, let message):
-      // Syslog's levels: 3 and below are errors, 4 warnings, 7 debugging.
-      let mapped: LogLevel =
-        level <= 3 ? .error : level == 4 ? .warning : level < 7 ? .info : .debug
-      log.log(
-        mapped, "librdkafka reports.",
-        ["kafka.facility": .string(facility), "kafka.message": .string(message)])
-    case .error(let code, let name, let reason):
-      log.warning(
-        "librdkafka has trouble and goes on trying.",
-        [
-          "kafka.error.code": .integer(code), "kafka.error.name": .string(name),
-          "kafka.error.reason": .string(reason),
-        ])
-    case .statistics: break
-    }
-  }
-}
-
 extension CommandFailure {
   /// A property that librdkafka refuses, named as the configuration names it.
   init(_ error: ConfigurationError) {
@@ -76,7 +53,7 @@ func withAdmin<Result>(
   let admin: KafkaAdmin
   do throws(ConfigurationError) {
     admin = try KafkaAdmin(
-      properties: configuration.kafkaProperties, onEvent: kafkaEvents(to: log))
+      properties: configuration.kafkaProperties, onEvent: kafkaEvents(to: log, client: "admin"))
   } catch {
     throw CommandFailure(error)
   }

@@ -59,7 +59,8 @@ enum PublishCommand {
     let publisher: CandidatePublisher
     do throws(ConfigurationError) {
       publisher = try CandidatePublisher(
-        topic: topic, properties: configuration.kafkaProperties, onEvent: kafkaEvents(to: log))
+        topic: topic, properties: configuration.kafkaProperties,
+        onEvent: kafkaEvents(to: log, client: "publisher"))
     } catch {
       throw CommandFailure(error)
     }
