@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -71,6 +72,10 @@ class OurBroker:
         if self.process is not None:
             self.process.finish()
 
+    def forget(self):
+        """Its data is of no use once it has ended."""
+        shutil.rmtree(os.path.join(self.directory, "data"), ignore_errors=True)
+
     def describe(self):
         return self.process.describe() if self.process is not None else "-- broker never started"
 
@@ -117,8 +122,8 @@ class SendgateBroker(OurBroker):
             file.write(plan)
         self.process.signal(signal.SIGHUP)
 
-    def another(self, port):
-        return SendgateBroker(self.sendgate, self.directory, "another", port)
+    def another(self, port, name):
+        return SendgateBroker(self.sendgate, self.directory, name, port)
 
 
 class NoidaBroker(OurBroker):
@@ -135,5 +140,5 @@ class NoidaBroker(OurBroker):
         self.await_answer()
         return self
 
-    def another(self, port):
-        return NoidaBroker(self.directory, "another", port)
+    def another(self, port, name):
+        return NoidaBroker(self.directory, name, port)

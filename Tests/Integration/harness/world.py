@@ -112,7 +112,7 @@ class World:
         return process
 
     def second_broker(self, port):
-        broker = self.broker.another(port)
+        broker = self.broker.another(port, f"{self.prefix}-broker")
         self.extra_brokers.append(broker)
         return broker
 
@@ -257,6 +257,7 @@ class World:
             process.finish()
         for broker in self.extra_brokers:
             broker.finish()
+            broker.forget()
         for reader in self.readers + list(self._watchers.values()):
             reader.close()
 
