@@ -30,6 +30,8 @@ final class LaneRunner: Sendable {
 
   /// The whole life of the lane, on the calling thread.
   func run() {
+    // Before the clients are made: their threads inherit it.
+    if lane == .ordinary { ThreadPriority.yieldToOthers() }
     let end: LaneEnd
     do throws(ConfigurationError) {
       end = try runLoop()
