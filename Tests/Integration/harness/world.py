@@ -234,13 +234,16 @@ class World:
             found += [(name, number) for number in last if stable[number] != last[number]]
         return found
 
-    def await_decided(self, seconds=60, security=False):
-        """Waits until the gate has committed every candidate that was written. Not for topics with markers."""
+    def await_decided(self, seconds=60, security=False, ended=()):
+        """Waits until the gate has committed every candidate that was written. Not for topics with markers.
+
+        A gate that ended by itself is an error, but for the exit codes `ended`."""
+        fine = {None, 0, -9, Gate.FENCED, *ended}
         ends = self.ends("candidate.security" if security else "candidate")
 
         def look():
             for process in self.processes:
-                if isinstance(process, Gate) and process.child.poll() not in (None, 0, -9, Gate.FENCED):
+                if isinstance(process, Gate) and process.child.poll() not in fine:
                     raise CheckFailed(f"{process.name} ended with {process.child.returncode}")
             try:
                 committed = self.committed(security)
