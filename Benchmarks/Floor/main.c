@@ -12,11 +12,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { batchMax = 1000, partitionsMax = 1024, topicCount = 3 };
+enum { batchMax = 1000, partitionsMax = 1024, topicCount = 3, samplesMax = 20000 };
 
 static const char *bootstrap = "127.0.0.1:9092", *group = "floor", *input;
 static const char *outputNames[topicCount];
-static long expected = 0, outputBytes = 1000, outputsPerThousand = 1000;
+static const char *samplesFile;
+static long expected = 0, outputsPerThousand = 1000;
 static long sharePerThousand[topicCount] = {500, 0, 500};
 static int transactional = 1, commitIntervalMs = 100;
 
@@ -89,8 +90,33 @@ static rd_kafka_t *newProducer(void) {
   return producer;
 }
 
+// Values the gate wrote for the same candidates, so that the bytes, and how well they compress, are
+// the same.
+struct sample {
+  char *bytes;
+  size_t size;
+};
+static struct sample samples[samplesMax];
+static long sampleCount = 0;
+
+static void readSamples(void) {
+  FILE *file = fopen(samplesFile, "r");
+  if (!file) fail(samplesFile, "cannot be read");
+  size_t capacity = 0;
+  ssize_t size;
+  while (sampleCount < samplesMax) {
+    struct sample *sample = &samples[sampleCount];
+    capacity = 0;
+    if ((size = getline(&sample->bytes, &capacity, file)) <= 1) break;
+    sample->size = (size_t)size - 1;
+    sampleCount++;
+  }
+  fclose(file);
+  if (sampleCount == 0) fail(samplesFile, "has no line");
+}
+
 static void produce(rd_kafka_t *producer, rd_kafka_topic_t *topic, const char *name,
-                    const rd_kafka_message_t *message, const char *value) {
+                    const rd_kafka_message_t *message, const struct sample *sample) {
   rd_kafka_headers_t *headers = rd_kafka_headers_new(3);
   rd_kafka_header_add(headers, "outcome", -1, "approved", 8);
   rd_kafka_header_add(headers, "reason", -1, "ok", 2);
@@ -99,7 +125,7 @@ static void produce(rd_kafka_t *producer, rd_kafka_topic_t *topic, const char *n
     rd_kafka_resp_err_t code = rd_kafka_producev(
         producer, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(message->partition),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(message->key, message->key_len),
-        RD_KAFKA_V_VALUE((void *)value, (size_t)outputBytes), RD_KAFKA_V_HEADERS(headers),
+        RD_KAFKA_V_VALUE(sample->bytes, sample->size), RD_KAFKA_V_HEADERS(headers),
         RD_KAFKA_V_END);
     if (!code) return;
     if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) fail("produce", rd_kafka_err2str(code));
@@ -129,7 +155,7 @@ static void commit(rd_kafka_t *consumer, rd_kafka_t *producer, const int64_t *ne
 
 static void readArguments(int argc, char **argv) {
   int flag;
-  while ((flag = getopt(argc, argv, "b:g:i:a:d:x:n:o:r:s:p:m:c:")) != -1) switch (flag) {
+  while ((flag = getopt(argc, argv, "b:g:i:a:d:x:n:f:r:s:p:m:c:")) != -1) switch (flag) {
       case 'b': bootstrap = optarg; break;
       case 'g': group = optarg; break;
       case 'i': input = optarg; break;
@@ -137,7 +163,7 @@ static void readArguments(int argc, char **argv) {
       case 'd': outputNames[1] = optarg; break;
       case 'x': outputNames[2] = optarg; break;
       case 'n': expected = atol(optarg); break;
-      case 'o': outputBytes = atol(optarg); break;
+      case 'f': samplesFile = optarg; break;
       case 'r': outputsPerThousand = atol(optarg); break;
       case 's': sharePerThousand[0] = atol(optarg); break;
       case 'p': sharePerThousand[1] = atol(optarg); break;
@@ -146,11 +172,12 @@ static void readArguments(int argc, char **argv) {
       default:
         fail("usage",
              "-b BOOTSTRAP -g GROUP -i INPUT -a APPROVED -d DEFERRED -x DROPPED -n RECORDS "
-             "-o BYTES_PER_OUTPUT -r OUTPUTS_PER_1000 -s APPROVED_PER_1000 -p DEFERRED_PER_1000 "
+             "-f SAMPLES -r OUTPUTS_PER_1000 -s APPROVED_PER_1000 -p DEFERRED_PER_1000 "
              "-m exactly_once|at_least_once -c COMMIT_INTERVAL_MS");
     }
-  if (!input || !outputNames[0] || !outputNames[1] || !outputNames[2] || expected <= 0)
-    fail("usage", "input, three outputs and the number of records are needed");
+  if (!input || !outputNames[0] || !outputNames[1] || !outputNames[2] || !samplesFile || expected <= 0)
+    fail("usage", "input, three outputs, samples and the number of records are needed");
+  readSamples();
 }
 
 int main(int argc, char **argv) {
@@ -161,12 +188,9 @@ int main(int argc, char **argv) {
   rd_kafka_queue_t *queue = rd_kafka_queue_get_consumer(consumer);
   int64_t next[partitionsMax];
   for (int i = 0; i < partitionsMax; i++) next[i] = -1;
-  // Like the gate's records: the candidate inside, the rest text that compresses as evidence does.
-  char *value = malloc((size_t)outputBytes + 65536);
-  for (long i = 0; i < outputBytes; i++) value[i] = "\"evidence\":{\"user_category_opt_in\":null},"[i % 41];
-
   rd_kafka_message_t *messages[batchMax];
   long records = 0, outputs = 0, owed = 0;
+  size_t bytes = 0;
   double startWall = 0, startCpu = 0, lastCommit = seconds();
   int pending = 0;
   if (transactional) check(rd_kafka_begin_transaction(producer), "begin");
@@ -178,12 +202,12 @@ int main(int argc, char **argv) {
       if (message->err) fail("consume", rd_kafka_message_errstr(message));
       if (records++ == 0) startWall = seconds(), startCpu = cpuSeconds();
       next[message->partition] = message->offset + 1;
-      size_t copied = message->len < (size_t)outputBytes ? message->len : (size_t)outputBytes;
-      memcpy(value, message->payload, copied);
       for (owed += outputsPerThousand; owed >= 1000; owed -= 1000, outputs++) {
         long turn = (outputs * 7919) % 1000;
         int to = turn < sharePerThousand[0] ? 0 : turn < sharePerThousand[0] + sharePerThousand[1] ? 1 : 2;
-        produce(producer, topics[to], "n-0000000000", message, value);
+        const struct sample *sample = &samples[outputs % sampleCount];
+        bytes += sample->size;
+        produce(producer, topics[to], "0f8fad5b-d9cb-469f-a165-70867728950e", message, sample);
       }
       rd_kafka_message_destroy(message);
       pending = 1;
@@ -196,8 +220,8 @@ int main(int argc, char **argv) {
   }
   if (pending) commit(consumer, producer, next);
   double wall = seconds() - startWall, cpu = cpuSeconds() - startCpu;
-  printf("{\"records\":%ld,\"outputs\":%ld,\"output_bytes\":%ld,\"seconds\":%.4f,\"cpu_seconds\":%.4f}\n",
-         records, outputs, outputs * outputBytes, wall, cpu);
+  printf("{\"records\":%ld,\"outputs\":%ld,\"output_bytes\":%zu,\"seconds\":%.4f,\"cpu_seconds\":%.4f}\n",
+         records, outputs, bytes, wall, cpu);
   if (transactional) rd_kafka_abort_transaction(producer, 10000);
   for (int i = 0; i < topicCount; i++) rd_kafka_topic_destroy(topics[i]);
   rd_kafka_queue_destroy(queue);

@@ -8,7 +8,7 @@ import Synchronization
 /// `haveAllPassed` says so. Without the wait, a lane in the middle of a batch would read a block that
 /// the writer has already handed out again.
 public final class Epochs: Sendable {
-  public static let readersMax = 64
+  public static let readersMax = 128
   private static let idle = UInt64.max
   /// One reader's slot a cache line, so that lanes do not slow each other down.
   private static let stride = 8

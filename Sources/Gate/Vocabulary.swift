@@ -52,6 +52,15 @@ public enum Reason: UInt8, CaseIterable, Sendable {
   case released, quietHoursBypassed, ok
   case superseded
 
+  /// The outcome that goes with it.
+  public var outcome: Outcome {
+    switch self {
+    case .quietHoursDeferred: .deferred
+    case .released, .quietHoursBypassed, .ok: .approved
+    default: .dropped
+    }
+  }
+
   public var name: StaticString {
     switch self {
     case .invalidCandidate: "invalid_candidate"

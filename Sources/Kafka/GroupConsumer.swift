@@ -17,6 +17,11 @@ public struct GroupRebalance: Sendable {
 public struct GroupMember: Sendable, Equatable {
   public var generation: Int32
   public var memberID: String
+
+  public init(generation: Int32, memberID: String) {
+    self.generation = generation
+    self.memberID = memberID
+  }
 }
 
 /// A consumer of one topic in a group. One thread does everything: librdkafka 2.0 loses or repeats

@@ -1,7 +1,7 @@
 import CKafka
 
 /// What the caller has to do about an error (architecture, "Exactly once", rule 5).
-public enum ErrorClass: Sendable, CaseIterable {
+public enum ErrorClass: String, Sendable, CaseIterable {
   /// Call again: nothing is decided yet, or nothing happened.
   case retriable
   /// Abort the transaction, rewind, begin again.

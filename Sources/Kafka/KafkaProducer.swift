@@ -82,6 +82,13 @@ public final class KafkaProducer {
       code: rd_kafka_resp_err_t(ck_delivery_failure_last(handle.raw)))
   }
 
+  /// What it is when a flush was not enough.
+  public func notAcknowledged(timeoutMs: Int32) -> KafkaError {
+    KafkaError(
+      operation: "flush", origin: .request, code: RD_KAFKA_RESP_ERR__TIMED_OUT,
+      reason: "\(rd_kafka_outq_len(client)) records are not acknowledged after \(timeoutMs) ms")
+  }
+
   /// Waits until every record is acknowledged or has failed; false where the time was not enough.
   /// In slices, because a failed record stays in flight until its report is served, and only this
   /// thread serves reports.

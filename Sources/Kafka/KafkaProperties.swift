@@ -97,7 +97,8 @@ public struct KafkaProperties: Sendable, CustomStringConvertible {
     isSecret(key) ? "[hidden]" : value
   }
 
-  static func isSecret(_ key: String) -> Bool {
+  /// Whether a property's value must not be shown anywhere.
+  public static func isSecret(_ key: String) -> Bool {
     ["password", "secret", ".pem", "oauthbearer.config", "jaas"].contains { key.contains($0) }
   }
 }

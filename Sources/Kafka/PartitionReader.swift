@@ -15,6 +15,12 @@ public final class PartitionReader {
     queue = ck_consumer_queue(handle.raw)
   }
 
+  /// How many partitions the topic has; nil where there is none of that name.
+  public func partitionCount(timeoutMs: Int32) throws(KafkaError) -> Int32? {
+    defer { handle.serveEvents() }
+    return try handle.partitionCount(of: topic, timeoutMs: timeoutMs)
+  }
+
   /// Reads each partition from its first offset, replacing what was assigned before.
   public func assignFromStart(_ partitions: [Int32]) throws(KafkaError) {
     let list = PartitionList(

@@ -20,7 +20,7 @@ public final class TimeZoneDatabase {
   public static let defaultPath = "/usr/share/zoneinfo"
 
   public let path: String
-  /// Of what `load` last read; nil: nothing yet, or the last load failed.
+  /// Of what is published; nil: nothing yet.
   private var loaded: TimeZoneFingerprint?
 
   /// - Parameter path: nil takes it from the environment.
@@ -38,7 +38,6 @@ public final class TimeZoneDatabase {
   /// unreadable zone fails the load, since its users would silently be judged in another zone.
   /// - Parameter nowSeconds: see `ZonePublisher.publish`.
   public func load(into publisher: ZonePublisher, nowSeconds: Int64) throws(TimeZoneDatabaseError) {
-    loaded = nil
     // Before the reading: what changes during it differs from this, and is noticed afterwards.
     let tree = try TimeZoneTree(path)
     let database = try read(tree)
@@ -53,8 +52,9 @@ public final class TimeZoneDatabase {
     try load(into: publisher, nowSeconds: Int64(now.tv_sec))
   }
 
-  /// Whether `load` would read something else than it last did, or has yet to succeed. Looks at the
-  /// state of every directory and file (about 650 calls of `stat`), reads none of them.
+  /// Whether `load` would read something else than what it published last, or has yet to publish.
+  /// Looks at the state of every directory and file (two calls a name, 1.4 ms for the system's
+  /// database), reads none of them.
   public func changed() -> Bool {
     guard let loaded else { return true }
     guard let tree = try? TimeZoneTree(path) else { return true }

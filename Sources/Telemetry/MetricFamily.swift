@@ -8,6 +8,8 @@ struct MetricFamily: Sendable {
     case counter(Counter)
     case gauge(Gauge)
     case read(@Sendable () -> Double?)
+    case readCount(@Sendable () -> UInt64)
+    case readBuckets([Double], @Sendable () -> (counts: [UInt64], sum: Double))
     case histogram(Histogram)
     case info
   }
@@ -74,20 +76,30 @@ struct MetricFamily: Sendable {
       if let value = gauge.value { line("", labels, Self.number(value), into: &text) }
     case .read(let read):
       if let value = read() { line("", labels, Self.number(value), into: &text) }
+    case .readCount(let read):
+      line("_total", labels, "\(read())", into: &text)
     case .info:
       line("_info", labels, "1", into: &text)
     case .histogram(let histogram):
-      let (counts, sum) = histogram.snapshot()
-      let separator = labels.isEmpty ? "" : ","
-      var cumulated: UInt64 = 0
-      for (i, count) in counts.enumerated() {
-        cumulated += count
-        let bound = i < histogram.bounds.count ? Self.number(histogram.bounds[i]) : "+Inf"
-        line("_bucket", "\(labels)\(separator)le=\"\(bound)\"", "\(cumulated)", into: &text)
-      }
-      line("_count", labels, "\(cumulated)", into: &text)
-      line("_sum", labels, Self.number(sum), into: &text)
+      render(histogram.snapshot(), histogram.bounds, labels, into: &text)
+    case .readBuckets(let bounds, let read):
+      render(read(), bounds, labels, into: &text)
     }
+  }
+
+  private func render(
+    _ snapshot: (counts: [UInt64], sum: Double), _ bounds: [Double], _ labels: String,
+    into text: inout TextBuffer
+  ) {
+    let separator = labels.isEmpty ? "" : ","
+    var cumulated: UInt64 = 0
+    for (i, count) in snapshot.counts.enumerated() {
+      cumulated += count
+      let bound = i < bounds.count ? Self.number(bounds[i]) : "+Inf"
+      line("_bucket", "\(labels)\(separator)le=\"\(bound)\"", "\(cumulated)", into: &text)
+    }
+    line("_count", labels, "\(cumulated)", into: &text)
+    line("_sum", labels, Self.number(snapshot.sum), into: &text)
   }
 
   private func line(

@@ -66,6 +66,32 @@ public final class MetricRegistry: Sendable {
     return histogram
   }
 
+  /// A count kept elsewhere, read when somebody asks; it must only grow.
+  public func counter(
+    _ name: String, unit: MetricUnit = .none, help: String, labels: Labels = [:],
+    read: @escaping @Sendable () -> UInt64
+  ) {
+    var isNew = false
+    _ = register(.counter, name, unit, help, labels) {
+      isNew = true
+      return .readCount(read)
+    }
+    precondition(isNew, "\(name) with these labels is registered already")
+  }
+
+  /// A histogram kept elsewhere: one count per bound and one for the rest, not cumulated.
+  public func histogram(
+    _ name: String, unit: MetricUnit = .none, help: String, labels: Labels = [:],
+    bounds: [Double], read: @escaping @Sendable () -> (counts: [UInt64], sum: Double)
+  ) {
+    var isNew = false
+    _ = register(.histogram, name, unit, help, labels) {
+      isNew = true
+      return .readBuckets(bounds, read)
+    }
+    precondition(isNew, "\(name) with these labels is registered already")
+  }
+
   /// A constant 1 whose labels say what this process is: `info("build", …)` for its version.
   public func info(_ name: String, help: String, labels: Labels) {
     _ = register(.info, name, .none, help, labels) { .info }

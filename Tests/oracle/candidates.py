@@ -165,7 +165,7 @@ def spoil(rng, members, record_bytes_max):
         return made
     if kind == 3:
         return write_line(
-            rng, _with(pairs, rng.choice(("payload", "x_deep")), {"d": nested(rng.choice((63, 64, 1000)))})
+            rng, _with(pairs, rng.choice(("payload", "x_deep")), {"d": nested(rng.choice((63, 64, 1000, 20_000)))})
         )
     if kind == 4:
         return write_line(rng, _with(pairs, rng.choice(("expires_at", "created_at")), shapes.no_instant(rng)))
@@ -227,10 +227,27 @@ def spoil(rng, members, record_bytes_max):
         )
         return write_line(rng, Members(pairs + [("x_bad", Raw(bad))]))
     if kind == 9:
-        return padded(rng, members, record_bytes_max + 1200)
+        return padded(rng, members, rng.choice((record_bytes_max + 1200, 2 * record_bytes_max, 900_000)))
     if kind == 10:
         return write_line(rng, Members(pairs + [("x_deep", nested(64))]))
     return write_line(rng, _with(pairs, "payload", rng.choice(([], "text", 1, True, Raw("[{}]")))))
+
+
+def leave_open(rng, members):
+    """The line of a candidate that holds something whose meaning the contract does not fix."""
+    name, value = rng.choice(
+        (
+            ("payload", Raw('{"t":"\\ud800"}')),
+            ("payload", Raw('{"\\udc00x":1}')),
+            ("x_half", Raw('"\\ud83e"')),
+            ("notification_id", Raw('"n\\udfff"')),
+            ("user_id", Raw('"\\u0085"')),
+            ("event", Raw('"\\ud800\\ud800"')),
+            ("expires_at", rng.choice(shapes.OPEN_INSTANTS)),
+            ("created_at", rng.choice(shapes.OPEN_INSTANTS)),
+        )
+    )
+    return write_line(rng, _with(members.pairs, name, value))
 
 
 def _with(pairs, name, value):

@@ -16,7 +16,6 @@ import subprocess
 import sys
 
 import fuzz
-import inputs
 import instants
 import oracle
 import window
@@ -24,6 +23,7 @@ from mutants import MUTANTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CASES = os.path.join(HERE, "../cases")
+ZONES = os.path.join(HERE, "../GateTests/ZonesFixtures")
 # Rows 6 and 14 and what becomes of holds need state, which `evaluate` does not keep.
 REASONS = (
     "invalid_candidate unknown_category category_mismatch payload_too_large critical_not_allowed expired unknown_user"
@@ -39,7 +39,7 @@ GROUPS = []
 
 
 def golden(name):
-    with open(os.path.join(CASES, name), encoding="utf-8") as file:
+    with open(os.path.join(ZONES, name), encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
 
@@ -90,7 +90,7 @@ def survives(name):
             try:
                 now = group.now if group.now is not None else oracle.record_clock(line)
                 got = [oracle.encode(record) for record in wrong.decide(line, group.source, now)]
-            except (inputs.Unreadable, instants.Unfixed, instants.BadInstant):
+            except Exception:  # A wrong gate may also fall over; the sound one is then missed by name.
                 return False
             if len(got) != len(expected) or any(fuzz.record_problems(0, *pair) for pair in zip(expected, got)):
                 return False
@@ -113,7 +113,7 @@ def main():
     parser.add_argument("--groups", type=int, default=12)
     options = parser.parse_args()
     print(f"seed {options.seed}")
-    groups = [fuzz.Group(options.seed, number, fuzz.GROUP_CASES, False) for number in range(options.groups)]
+    groups = [fuzz.Group(options.seed, number, fuzz.GROUP_CASES) for number in range(options.groups)]
     failures = check_zones() + check_decisions() + check_reach(groups) + check_mutants(groups)
     for words in failures:
         print(words)

@@ -121,14 +121,11 @@ def policy(rng, built_in):
     return made
 
 
-def default_lines(rng, tombstones):
-    """Records of the defaults topic as lines; a tombstone is written as an envelope, where the gate reads those."""
+def default_lines(rng):
+    """Records of the defaults topic as lines. A tombstone is a null value, which a line cannot be."""
     lines = []
-    for _ in range(rng.choice((0, 0, 1, 2, 5))):
+    for _ in range(rng.choice((0, 1, 4, 8))):
         category = rng.choice(CATEGORIES)
-        if tombstones and rng.random() < 0.3:
-            lines.append(shapes.write(rng, {"key": category, "value": None}))
-            continue
         pair = {"default": rng.choice(("on", "off")), "regulated_default": rng.choice(("on", "off"))}
         lines.append(shapes.write(rng, {"category": category, **pair}))
     return lines
@@ -171,14 +168,14 @@ def quiet_hours(rng, zone, now):
     if rng.random() < 0.05:
         end = start
     made = {"start": _clock(start), "end": "24:00" if rng.random() < 0.08 else _clock(end)}
-    if rng.random() < 0.03:
-        made = {"start": "00:00", "end": rng.choice(("24:00", "23:59"))}
-    if rng.random() < 0.3 and not shapes.skips_a_day(zone, now):
-        made["days"] = (
-            rng.choice((None, [], list(window.DAYS), ["mon", "mon"]))
-            if rng.random() < 0.3
-            else subset(rng, window.DAYS)
-        )
+    whole_day = rng.random() < 0.08
+    if whole_day:
+        # Days in a row make one window of several days, up to one that has no end.
+        made = {"start": "00:00", "end": rng.choice(("24:00", "24:00", "23:59"))}
+    if rng.random() < (0.6 if whole_day else 0.3) and not shapes.skips_a_day(zone, now):
+        kind = rng.random()
+        odd = rng.choice((None, [], list(window.DAYS), ["mon", "mon"]))
+        made["days"] = odd if kind < 0.3 else subset(rng, window.DAYS, 0.8 if whole_day else 0.5)
     return made
 
 

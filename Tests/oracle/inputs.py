@@ -47,8 +47,8 @@ def _id(node, name, required=True):
 def is_id(node):
     if node.kind != "string":
         return False
-    if any("\x80" <= c <= "\x9f" for c in node.value):
-        raise Unfixed("a control character of the second block")
+    if any("\x80" <= c <= "\x9f" or "\ud800" <= c <= "\udfff" for c in node.value):
+        raise Unfixed("a control character of the second block, or half a surrogate pair")
     size = len(node.value.encode("utf-8"))
     return 1 <= size <= ID_BYTES_MAX and not any(c < " " or c == "\x7f" for c in node.value)
 
@@ -117,8 +117,11 @@ def readable_ids(data):
     ids = {}
     for name in ("notification_id", "user_id", "device_id"):
         found = node.get(name)
-        if found is not None and is_id(found):
-            ids[name] = found.value
+        try:
+            if found is not None and is_id(found):
+                ids[name] = found.value
+        except Unfixed:
+            continue
     return ids
 
 

@@ -125,7 +125,7 @@ class Oracle:
             "outcome": outcome,
             "reason": reason,
             "blocked_by": blocked_by,
-            "decided_at": At(now) if now is not None else Anything(),
+            "decided_at": At(now) if now is not None else Anything(sample=instants.to_text(0)),
             "policy_version": self.policy["version"],
             "preference_offset": Anything(),
             "tzdb_version": window.database_version(),

@@ -76,7 +76,15 @@ enum PolicyParser {
     let members = try node.members(Category.allCases.map { "\($0.name)" })
     var rules: [PolicyDocument.CategoryRules] = []
     for category in Category.allCases {
-      rules.append(try self.rules(members["\(category.name)"]!, of: category))
+      let own = try self.rules(members["\(category.name)"]!, of: category)
+      // Under two categories a name would be registered "under another" in both: never to be sent.
+      for (earlier, other) in zip(Category.allCases, rules) {
+        guard let twice = own.registry.first(where: other.registry.contains) else { continue }
+        throw PolicyError(
+          description: "policy key categories.\(category.name).registry: \"\(twice)\" is refused; "
+            + "it is registered under \(earlier.name) too, write it under one of them")
+      }
+      rules.append(own)
     }
     return rules
   }

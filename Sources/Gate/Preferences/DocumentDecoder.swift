@@ -35,6 +35,9 @@ struct DocumentDecoder: ~Copyable {
   /// The user that the last document read names, so far as it could be read.
   var lastUserID: Bytes? { reading.draft.userID }
 
+  /// The last zone of that document which is none.
+  var lastUnknownZone: Bytes? { reading.draft.unknownZone }
+
   private mutating func read(_ value: Bytes) throws(DocumentFault) {
     reading.reset()
     guard value.count > 0 else { throw .malformedJSON }
@@ -250,8 +253,12 @@ struct DocumentReading {
       try reader.skip()
       return 0
     }
-    let zone = zones.intern(try reader.readString())
-    if zone == 0 || !zones.current.isKnown(zone) { draft.notes.insert(.unknownZone) }
+    let name = try reader.readString()
+    let zone = zones.intern(name)
+    if zone == 0 || !zones.current.isKnown(zone) {
+      draft.notes.insert(.unknownZone)
+      draft.unknownZone = name
+    }
     return zone
   }
 

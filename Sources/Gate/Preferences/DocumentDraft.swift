@@ -33,6 +33,8 @@ struct DocumentDraft {
   var account = Scope()
   var devices: [Device] = []
   var notes: DocumentNotes = []
+  /// The last zone id that the tz database does not have; nil where it was no string.
+  var unknownZone: Bytes?
   private var side: [UInt64] = []
   private(set) var words: [UInt64] = []
 
@@ -42,6 +44,7 @@ struct DocumentDraft {
     account = Scope()
     devices.removeAll(keepingCapacity: true)
     notes = []
+    unknownZone = nil
     side.removeAll(keepingCapacity: true)
     words.removeAll(keepingCapacity: true)
   }

@@ -102,7 +102,7 @@ public enum Instant {
   }
 
   /// Writes 24 bytes. The year must have four digits.
-  static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
+  public static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
     let dayCount = Int((ms >= 0 ? ms : ms - dayMs + 1) / dayMs)
     var rest = Int(ms - Int64(dayCount) * dayMs)
     let (year, month, day) = date(days: dayCount)

@@ -1,6 +1,11 @@
 /// Every command, in the order of the help.
 enum CommandTable {
   static let all: [Command] = [
+    RunCommand.command,
     EvaluateCommand.command,
+    TopicsCommand.command,
+    PublishCommand.command,
+    GenerateCommand.command,
+    BrokerCommand.command,
   ]
 }

@@ -1,3 +1,5 @@
+import Gate
+
 /// From a command line to an exit code, with everything it touches given to it.
 struct Dispatch {
   var commands: [Command]
@@ -33,7 +35,7 @@ struct Dispatch {
         Array(words.dropFirst()), for: command, environment: environment)
       return try command.run(arguments)
     } catch {
-      printError("sendgate \(command.name): \(error)\n")
+      printError("sendgate \(command.name): \(Self.printable("\(error)"))\n")
       if error.exitCode == ExitCode.usage {
         printError("sendgate \(command.name) --help tells what it takes\n")
       }
@@ -42,8 +44,21 @@ struct Dispatch {
   }
 
   private func printVersion() -> Int32 {
-    printOut("sendgate \(Version.current)\n")
+    printOut("sendgate \(GateVersion.text)\n")
     return ExitCode.ok
+  }
+
+  /// Messages name values that came from files and records; none of those may steer a terminal.
+  private static func printable(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.value {
+      case 0x0A: shown.unicodeScalars.append(scalar)
+      case 0..<0x20, 0x7F...0x9F: shown += scalar.escaped(asASCII: true)
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
   }
 
   private static func asksForHelp(_ word: String) -> Bool { word == "--help" || word == "-h" }

@@ -1,3 +1,4 @@
+import Kafka
 import Web
 
 /// One key of the configuration: its name, what it may be, and what it is when nobody sets it.
@@ -83,7 +84,29 @@ struct ConfigurationKey: Sendable {
 extension ConfigurationKey {
   /// Every key of the gate's own, in the order of deploy/sendgate.properties, which explains each.
   /// Beside them there is `kafka.*`, which is librdkafka's.
-  static let all: [ConfigurationKey] = [
+  static let all: [ConfigurationKey] = lanes + topicNames + operation
+
+  /// The key of each topic's name.
+  static let topics: [(role: TopicRole, key: String)] = [
+    (.candidate, "topics.candidate"),
+    (.candidateSecurity, "topics.candidate.security"),
+    (.approved, "topics.approved"),
+    (.deferred, "topics.deferred"),
+    (.dropped, "topics.dropped"),
+    (.receipts, "topics.receipts"),
+    (.state, "topics.state"),
+    (.stateSecurity, "topics.state.security"),
+    (.preferences, "topics.preferences.state"),
+    (.defaults, "topics.preferences.defaults"),
+    (.preferenceEvents, "topics.preferences.events"),
+    (.audit, "topics.preferences.audit"),
+  ]
+
+  private static let topicNames = topics.map {
+    ConfigurationKey($0.key, $0.role.defaultName, .topic)
+  }
+
+  private static let lanes: [ConfigurationKey] = [
     ConfigurationKey("group.id", "sendgate", .identifier),
     ConfigurationKey("instance.id", "", .identifier),
     ConfigurationKey("workers", "1", .integer(1...64)),
@@ -101,18 +124,9 @@ extension ConfigurationKey {
     ConfigurationKey("preferences.scope", "all", .choice(["all"])),
     ConfigurationKey("hash.key.file", "", .optionalPath),
 
-    ConfigurationKey("topics.candidate", "notifications.candidate", .topic),
-    ConfigurationKey("topics.candidate.security", "notifications.candidate.security", .topic),
-    ConfigurationKey("topics.approved", "notifications.approved", .topic),
-    ConfigurationKey("topics.deferred", "notifications.deferred", .topic),
-    ConfigurationKey("topics.dropped", "notifications.dropped", .topic),
-    ConfigurationKey("topics.receipts", "notifications.receipts", .topic),
-    ConfigurationKey("topics.state", "notifications.state", .topic),
-    ConfigurationKey("topics.state.security", "notifications.state.security", .topic),
-    ConfigurationKey("topics.preferences.state", "preferences.state", .topic),
-    ConfigurationKey("topics.preferences.defaults", "preferences.defaults", .topic),
-    ConfigurationKey("topics.preferences.events", "preferences.events", .topic),
-    ConfigurationKey("topics.preferences.audit", "preferences.audit", .topic),
+  ]
+
+  private static let operation: [ConfigurationKey] = [
     ConfigurationKey("topics.create.partitions", "8", .integer(1...10_000)),
     ConfigurationKey("topics.create.partitions.security", "4", .integer(1...10_000)),
     ConfigurationKey("topics.create.replication.factor", "3", .integer(1...32)),

@@ -1,3 +1,5 @@
+import Gate
+import Kafka
 import Telemetry
 import Web
 
@@ -13,8 +15,8 @@ struct GateConfiguration: Sendable {
     case auto, json, text
   }
 
-  /// librdkafka's properties by its own names, `bootstrap.servers` among them, sorted by name.
-  let kafkaProperties: [(name: String, value: String)]
+  /// librdkafka's properties by its own names, `bootstrap.servers` among them.
+  let kafka: [String: String]
   let groupID: String
   /// Stable across restarts: it is part of the transactional id, by which a successor fences this
   /// process.
@@ -48,15 +50,6 @@ struct GateConfiguration: Sendable {
   let effective: [(key: String, value: String, origin: String)]
   /// Variables of the environment that look like settings and are none.
   let unknownVariables: [String]
-
-  /// Names of the twelve topics.
-  struct TopicNames: Sendable, Equatable {
-    let candidate, candidateSecurity: String
-    let approved, deferred, dropped: String
-    let receipts: String
-    let state, stateSecurity: String
-    let preferencesState, preferencesDefaults, preferencesEvents, preferencesAudit: String
-  }
 
   /// Reads a file (nil: none) and what overrides it.
   static func load(
@@ -92,10 +85,10 @@ struct GateConfiguration: Sendable {
     func optional(_ key: String) -> String? { text(key).isEmpty ? nil : text(key) }
     func integer(_ key: String) -> Int { Int(text(key))! }
 
-    kafkaProperties = settings.byKey
-      .filter { $0.key.hasPrefix(KafkaProperties.prefix) }
-      .map { (String($0.key.dropFirst(KafkaProperties.prefix.count)), $0.value.value) }
-      .sorted { $0.0 < $1.0 }
+    kafka = Dictionary(
+      uniqueKeysWithValues: settings.byKey
+        .filter { $0.key.hasPrefix(KafkaKeys.prefix) }
+        .map { (String($0.key.dropFirst(KafkaKeys.prefix.count)), $0.value.value) })
     groupID = text("group.id")
     instanceID = text("instance.id")
     workers = integer("workers")
@@ -110,15 +103,9 @@ struct GateConfiguration: Sendable {
     policyFile = optional("policy.file")
     zonesCheckIntervalMs = integer("zones.check.interval.ms")
     hashKeyFile = optional("hash.key.file")
-    topics = TopicNames(
-      candidate: text("topics.candidate"), candidateSecurity: text("topics.candidate.security"),
-      approved: text("topics.approved"), deferred: text("topics.deferred"),
-      dropped: text("topics.dropped"), receipts: text("topics.receipts"),
-      state: text("topics.state"), stateSecurity: text("topics.state.security"),
-      preferencesState: text("topics.preferences.state"),
-      preferencesDefaults: text("topics.preferences.defaults"),
-      preferencesEvents: text("topics.preferences.events"),
-      preferencesAudit: text("topics.preferences.audit"))
+    var names = TopicNames()
+    for (role, key) in ConfigurationKey.topics { names[role] = text(key) }
+    topics = names
     createPartitions = integer("topics.create.partitions")
     createPartitionsSecurity = integer("topics.create.partitions.security")
     createReplicationFactor = integer("topics.create.replication.factor")
@@ -134,6 +121,25 @@ struct GateConfiguration: Sendable {
 }
 
 extension GateConfiguration {
+  /// What every client of Kafka starts from.
+  var kafkaProperties: KafkaProperties {
+    var properties = KafkaProperties(kafka)
+    properties.setDefaults([
+      ("client.id", "\(groupID).\(instanceID)"),
+      ("client.software.name", "sendgate"),
+      ("client.software.version", "\(GateVersion.text)"),
+    ])
+    return properties
+  }
+
+  /// What `topics create` makes and `topics check` compares with.
+  var topicPlan: TopicPlan {
+    TopicPlan(
+      names: topics, partitionCount: Int32(createPartitions),
+      securityPartitionCount: Int32(createPartitionsSecurity),
+      replicationFactor: Int32(createReplicationFactor))
+  }
+
   /// The logger this configuration asks for, on standard error.
   func makeLogger() -> Logger {
     let format: LogFormat =

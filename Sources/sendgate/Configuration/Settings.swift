@@ -56,7 +56,7 @@ struct Settings {
       if variable == RunFlags.configVariable { continue }
       if let key = ConfigurationKey.all.first(where: { $0.environmentName == variable }) {
         byKey[key.name] = Setting(value: value, origin: .environment(variable))
-      } else if let key = KafkaProperties.key(environmentName: variable) {
+      } else if let key = KafkaKeys.key(environmentName: variable) {
         byKey[key] = Setting(value: value, origin: .environment(variable))
       } else {
         unknownVariables.append(variable + CloseMatch.hint(for: variable, among: names))
@@ -71,9 +71,9 @@ struct Settings {
     var problems: [String] = []
     let names = ConfigurationKey.all.map(\.name)
     for (key, setting) in byKey.sorted(by: { $0.key < $1.key }) {
-      if key.hasPrefix(KafkaProperties.prefix) {
-        let name = String(key.dropFirst(KafkaProperties.prefix.count))
-        if let problem = KafkaProperties.problem(name) {
+      if key.hasPrefix(KafkaKeys.prefix) {
+        let name = String(key.dropFirst(KafkaKeys.prefix.count))
+        if let problem = KafkaKeys.problem(name) {
           problems.append("\(key) (\(setting.origin)) \(problem)")
         }
       } else if let known = ConfigurationKey.all.first(where: { $0.name == key }) {
@@ -81,14 +81,14 @@ struct Settings {
           problems.append(describe(key) + ": \(problem)")
         }
       } else {
-        var hint = CloseMatch.hint(for: key, among: names + [KafkaProperties.bootstrapServers])
+        var hint = CloseMatch.hint(for: key, among: names + [KafkaKeys.bootstrapServers])
         if hint.isEmpty { hint = "; librdkafka's own properties are set under kafka." }
         problems.append("unknown key \(key) (\(setting.origin))\(hint)")
       }
     }
-    if byKey[KafkaProperties.bootstrapServers]?.value.isEmpty ?? true {
+    if byKey[KafkaKeys.bootstrapServers]?.value.isEmpty ?? true {
       problems.append(
-        "\(KafkaProperties.bootstrapServers) is missing: the brokers to start from, as"
+        "\(KafkaKeys.bootstrapServers) is missing: the brokers to start from, as"
           + " HOST:PORT[,HOST:PORT ...]")
     }
     return problems

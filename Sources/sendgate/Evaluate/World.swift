@@ -23,8 +23,11 @@ struct World {
       epochs: epochs)
   }
 
-  func engine(_ lane: Lane) -> Engine {
-    Engine(lane: lane, policy: policy, preferences: preferences, zones: zones, partitionCount: 0)
+  /// - Parameter partitionCount: 0 leaves keys and partitions unchecked.
+  func engine(_ lane: Lane, partitionCount: Int32 = 0) -> Engine {
+    Engine(
+      lane: lane, policy: policy, preferences: preferences, zones: zones,
+      partitionCount: partitionCount)
   }
 
   /// A document that cannot be read makes its user unreadable, as it would from the topic.

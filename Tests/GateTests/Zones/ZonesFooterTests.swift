@@ -59,6 +59,12 @@ import Testing
     #expect(rule.interval(at: start).offset == 3600)
     #expect(rule.interval(at: start).from == start)
     #expect(rule.interval(at: start).until == end)
+    // Both changes in January: the one before was in the January before.
+    let january = try self.rule("AAA0BBB,J364/167,J365/167").interval(
+      at: instant("2027-01-02T00:00:00Z"))
+    #expect(january.offset == 0)
+    #expect(january.from == instant("2026-01-06T22:00:00Z"))
+    #expect(january.until == instant("2027-01-05T23:00:00Z"))
     // And back over it: 1 January 00:00 less 167 hours is 25 December 01:00.
     let back = try self.rule("AAA0BBB,J1/-167,J182/0")
     #expect(back.interval(at: instant("2026-12-25T01:00:00Z")).offset == 3600)

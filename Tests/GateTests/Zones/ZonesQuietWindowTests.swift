@@ -62,6 +62,20 @@ import Testing
     #expect(w.endsAtMs(after: atBound, zone: apia, in: zones) == end * 1000)
   }
 
+  /// A zone that skips seven Mondays in a row.
+  @Test func thirtySixDaysAreTheFarthestStart() {
+    let start = monday / 1000
+    let skips = (1...7).reversed().map { start - Int64($0) * 6 * 86_400 }
+    let (publisher, zone) = madeZone(
+      ZoneHistory(
+        transitions: skips, offsets: (0...7).reversed().map { -86_400 * Int32($0) },
+        ruleFrom: .max, rule: nil))
+    let w = window("00:00", "24:00", days: 1)
+    let atBound = monday - 36 * day
+    #expect(w.nextStartMs(after: atBound - 1, zone: zone, in: publisher.current) == nil)
+    #expect(w.nextStartMs(after: atBound, zone: zone, in: publisher.current) == monday)
+  }
+
   @Test func instantsWithoutAFullSecondAndBefore1970() {
     let w = window("22:00", "07:00")
     let start = instant("1969-12-30T22:00:00Z") * 1000

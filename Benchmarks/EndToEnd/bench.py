@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""End to end beside the floor and the peers, interleaved: one table of ratios, as text, JSON and SVG.
+
+    bench.py --sendgate PATH --floor PATH (--bootstrap HOST:PORT | --broker-folder DIR) [--rounds N] [--records N]
+
+A round runs each contender once over the same candidates: the floor (a C program that decides
+nothing) and the gate in both delivery modes, and the Python peer. Ratios are taken within a round.
+Processor time is the whole process's, client library included, from the first record taken to the
+last commit; a goal is a ratio, since absolute figures move with the machine.
+"""
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+import uuid
+
+from confluent_kafka.admin import AdminClient
+
+import chart
+
+ROLES = ["candidate", "candidate.security", "approved", "deferred", "dropped", "receipts", "state", "state.security",
+         "preferences.state", "preferences.defaults", "preferences.events", "preferences.audit"]
+OUTPUTS = ["approved", "deferred", "dropped"]
+
+
+class Bench:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.prefix = "bench." + uuid.uuid4().hex[:8]
+        self.broker = None
+        self.runs = 0
+        if arguments.bootstrap:
+            self.bootstrap = arguments.bootstrap
+        else:
+            self.start_broker(arguments.broker_folder)
+        self.admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        self.folder = arguments.folder
+
+    def start_broker(self, folder):
+        command = [self.arguments.sendgate, "broker", "--port", "0", "--data", folder]
+        self.broker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        line = self.broker.stdout.readline()
+        self.bootstrap = re.search(r"listening on (\S+)", line).group(1)
+
+    def stop(self):
+        if self.broker:
+            self.broker.terminate()
+            self.broker.wait()
+
+    def broker_seconds(self):
+        if not self.broker:
+            return None
+        with open(f"/proc/{self.broker.pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def names(self, run):
+        """Inputs are the bench's, outputs a run's own, so that no run reads or compacts another's."""
+        names = {role: f"{self.prefix}.{role}" for role in ROLES}
+        names.update({role: f"{self.prefix}.{run}.{role}" for role in OUTPUTS})
+        return names
+
+    def settings(self, run, group):
+        pairs = [f"kafka.bootstrap.servers={self.bootstrap}", f"group.id={group}", "topics.create.replication.factor=1"]
+        pairs += [f"topics.{role}={name}" for role, name in self.names(run).items()]
+        return [word for pair in pairs for word in ("--set", pair)]
+
+    def sendgate(self, *words, run="base", group="bench", stdin=None):
+        command = [self.arguments.sendgate, *words, *self.settings(run, group)]
+        done = subprocess.run(command, stdin=stdin, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{' '.join(words)} ended with {done.returncode}:\n{done.stderr[-4000:]}")
+        return done.stdout
+
+    def prepare(self):
+        self.sendgate("topics", "create")
+        generate = [self.arguments.sendgate, "generate", "--users", str(self.arguments.users), "--candidates",
+                    str(self.arguments.records), "--seed", "1", "--out", self.folder]
+        subprocess.run(generate, check=True, stdout=subprocess.DEVNULL)
+        with open(f"{self.folder}/preferences.jsonl") as file:
+            self.sendgate("publish", "--preferences", stdin=file)
+        with open(f"{self.folder}/candidates.jsonl") as file:
+            self.sendgate("publish", stdin=file)
+        with open(f"{self.folder}/candidates.jsonl", "rb") as file:
+            self.records = sum(1 for _ in file)
+
+    def measure_outputs(self, run):
+        """Bytes and counts of what the gate wrote, for the floor to write as much."""
+        self.counts, size, lines = {}, 0, {}
+        for role in OUTPUTS:
+            command = ["kcat", "-C", "-q", "-b", self.bootstrap, "-t", self.names(run)[role], "-X",
+                       "isolation.level=read_committed", "-e", "-o", "beginning"]
+            lines[role] = subprocess.run(command, capture_output=True, check=True).stdout.splitlines()
+            self.counts[role] = len(lines[role])
+            size += sum(map(len, lines[role]))
+        self.outputs = sum(self.counts.values())
+        self.bytes_per_output = round(size / self.outputs)
+        # Some of each topic, in their proportions.
+        step = max(1, self.outputs // 10_000)
+        with open(f"{self.folder}/samples.jsonl", "wb") as file:
+            file.writelines(line + b"\n" for role in OUTPUTS for line in lines[role][::step])
+
+    def gate(self, mode):
+        def go(run):
+            out = self.sendgate("run", "--until-idle", "1", "--set", f"delivery={mode}", run=run, group=run)
+            took = json.loads(out.splitlines()[-1])
+            if took["candidates"] != self.records or took["aborts"]:
+                sys.exit(f"the gate decided {took['candidates']} of {self.records}, aborts {took['aborts']}")
+            return took["seconds"], took["process_seconds"], took
+        return go
+
+    def floor(self, mode):
+        def go(run):
+            names = self.names(run)
+            share = {role: str(round(1000 * count / self.outputs)) for role, count in self.counts.items()}
+            command = [self.arguments.floor, "-b", self.bootstrap, "-g", run, "-i", names["candidate"],
+                       "-a", names["approved"], "-d", names["deferred"], "-x", names["dropped"],
+                       "-n", str(self.records), "-f", f"{self.folder}/samples.jsonl",
+                       "-r", str(round(1000 * self.outputs / self.records)),
+                       "-s", share["approved"], "-p", share["deferred"], "-m", mode]
+            took = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            return took["seconds"], took["cpu_seconds"], took
+        return go
+
+    def peer(self, run):
+        names = self.names(run)
+        command = [sys.executable, os.path.join(os.path.dirname(__file__), "peer.py"), "--bootstrap", self.bootstrap,
+                   "--group", run, "--input", names["candidate"], "--preferences", names["preferences.state"],
+                   "--records", str(self.records)]
+        command += [word for role in OUTPUTS for word in ("--" + role, names[role])]
+        took = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return took["seconds"], took["cpu_seconds"], took
+
+    def run(self, contender):
+        self.runs += 1
+        run = f"run{self.runs}"
+        self.sendgate("topics", "create", run=run)
+        before = self.broker_seconds()
+        seconds, cpu, took = contender(run)
+        after = self.broker_seconds()
+        result = {"rate": self.records / seconds, "cpu_us": 1e6 * cpu / self.records,
+                  "broker_us": None if before is None else 1e6 * (after - before) / self.records, "took": took}
+        return run, result
+
+    def drop(self, run):
+        for future in self.admin.delete_topics([self.names(run)[role] for role in OUTPUTS]).values():
+            future.result()
+
+    def rounds(self):
+        contenders = {
+            "floor, exactly once": self.floor("exactly_once"), "gate, exactly once": self.gate("exactly_once"),
+            "floor, at least once": self.floor("at_least_once"), "gate, at least once": self.gate("at_least_once"),
+            "Python peer, exactly once": self.peer}
+        warm, _ = self.run(self.gate("exactly_once"))
+        self.measure_outputs(warm)
+        self.drop(warm)
+        results = {name: [] for name in contenders}
+        for number in range(self.arguments.rounds):
+            for name, contender in contenders.items():
+                run, result = self.run(contender)
+                self.drop(run)
+                results[name].append(result)
+                print(f"round {number + 1}: {name}: {result['rate']:,.0f}/s, {result['cpu_us']:.2f} us", file=sys.stderr)
+        return results
+
+
+def spread(values):
+    return f"{min(values):,.2f} {statistics.median(values):,.2f} {max(values):,.2f}"
+
+
+def ratios(results, a, b, key):
+    return [x[key] / y[key] for x, y in zip(results[a], results[b])]
+
+
+def report(bench, results, arguments):
+    version = subprocess.run([arguments.sendgate, "--version"], capture_output=True, text=True).stdout.strip()
+    lines = [f"{version}; {bench.records:,} candidates, {bench.outputs:,} outputs of {bench.bytes_per_output} bytes; "
+             f"{arguments.rounds} rounds; {platform.machine()}, {os.cpu_count()} cores; broker "
+             f"{'of the project' if bench.broker else bench.bootstrap}", "",
+             f"{'':<28}{'records/s  min median max':>34}{'us/record  min median max':>30}{'broker us':>11}"]
+    for name, runs in results.items():
+        rates = [run["rate"] for run in runs]
+        broker = [run["broker_us"] for run in runs if run["broker_us"] is not None]
+        lines.append(f"{name:<28}{min(rates):>12,.0f}{statistics.median(rates):>11,.0f}{max(rates):>11,.0f}"
+                     f"{spread([run['cpu_us'] for run in runs]):>30}"
+                     f"{statistics.median(broker) if broker else float('nan'):>11.2f}")
+    gate, floor = "gate, exactly once", "floor, exactly once"
+    loose, peer = "gate, at least once", "Python peer, exactly once"
+    table = [
+        ("G1", "processor time, gate : floor, exactly once", ratios(results, gate, floor, "cpu_us"), "<= 1.30"),
+        ("G2", "throughput, gate : floor, exactly once", ratios(results, gate, floor, "rate"), ">= 0.85"),
+        ("G3", "processor time, exactly : at least once", ratios(results, gate, loose, "cpu_us"), "<= 1.1"),
+        ("G3", "throughput, exactly : at least once", ratios(results, gate, loose, "rate"), ">= 0.9"),
+        ("G5", "processor time, Python peer : gate", ratios(results, peer, gate, "cpu_us"), ">= 4")]
+    lines += ["", f"{'':<4}{'ratio, pair by pair':<46}{'min':>8}{'median':>8}{'max':>8}   goal"]
+    for goal, name, values, wanted in table:
+        lines.append(f"{goal:<4}{name:<46}{min(values):>8.2f}{statistics.median(values):>8.2f}{max(values):>8.2f}   {wanted}")
+    commits = [run["took"].get("commit_p99_ms") for run in results[gate]]
+    lines.append(f"G3  commit p99 in ms, upper bound of its bucket: {commits}   goal <= 150")
+    return "\n".join(lines), table
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sendgate", required=True)
+    parser.add_argument("--floor", required=True)
+    parser.add_argument("--bootstrap")
+    parser.add_argument("--broker-folder")
+    parser.add_argument("--folder", required=True, help="for the workload")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--records", type=int, default=100_000)
+    parser.add_argument("--users", type=int, default=50_000)
+    parser.add_argument("--out", help="folder for bench.json and bench.svg")
+    arguments = parser.parse_args()
+    began = time.time()
+    bench = Bench(arguments)
+    try:
+        bench.prepare()
+        results = bench.rounds()
+        text, table = report(bench, results, arguments)
+    finally:
+        bench.stop()
+    print(text)
+    print(f"took {time.time() - began:.0f} s")
+    if arguments.out:
+        os.makedirs(arguments.out, exist_ok=True)
+        with open(f"{arguments.out}/bench.json", "w") as file:
+            json.dump({"report": text.splitlines(), "results": results}, file, indent=1)
+        with open(f"{arguments.out}/bench.svg", "w") as file:
+            file.write(chart.draw(results, table))
+
+
+if __name__ == "__main__":
+    main()

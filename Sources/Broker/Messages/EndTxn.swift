@@ -1,0 +1,31 @@
+// EndTxn (key 26), versions 0 to 3.
+
+public struct EndTxnRequest: WireStruct {
+  public var transactionalId = ""
+  public var producerId: Int64 = 0
+  public var producerEpoch: Int16 = 0
+  public var committed = false
+
+  public init() {}
+
+  public mutating func code(_ c: inout Codec) throws(WireError) {
+    try c.string(&transactionalId)
+    try c.int64(&producerId)
+    try c.int16(&producerEpoch)
+    try c.bool(&committed)
+    try c.tags()
+  }
+}
+
+public struct EndTxnResponse: WireStruct {
+  public var throttleTimeMs: Int32 = 0
+  public var error: ErrorCode = .none
+
+  public init() {}
+
+  public mutating func code(_ c: inout Codec) throws(WireError) {
+    try c.int32(&throttleTimeMs)
+    try c.error(&error)
+    try c.tags()
+  }
+}

@@ -1,0 +1,174 @@
+import Gate
+import Kafka
+import Pipeline
+
+/// What a lane reads, as librdkafka properties.
+public enum LaneConsumerProperties {
+  /// The operator's properties under what the guarantees need. Throws where they contradict.
+  ///
+  /// - Parameters:
+  ///   - groupID: of this lane; each lane has its own.
+  ///   - chosen: called once with how the fetch stall was avoided, for the log.
+  public static func make(
+    _ properties: KafkaProperties, groupID: String, chosen: (String) -> Void
+  ) throws(ConfigurationError) -> KafkaProperties {
+    var properties = properties
+    properties["group.id"] = groupID
+    try properties.require(
+      "enable.auto.commit", "false",
+      because: "offsets are committed with the decisions made from them")
+    try properties.require(
+      "enable.auto.offset.store", "false",
+      because: "offsets are counted from the records decided")
+    try properties.require(
+      "isolation.level", "read_committed",
+      because: "an aborted candidate must not be decided, nor an unstable offset started from")
+    try properties.require(
+      "auto.offset.reset", "error", because: "an offset out of range must stop the lane, not skip")
+    try properties.require(
+      "enable.partition.eof", "false", because: "the lane has no use for the events")
+    properties.setDefaults([("partition.assignment.strategy", "cooperative-sticky")])
+    chosen(avoidFetchStall(&properties))
+    return properties
+  }
+
+  /// By default a full local queue delays the next fetch by a second, with the CPU idle. Newer
+  /// versions of librdkafka have a property for it; for older ones the queue is made so large that
+  /// it does not fill.
+  private static func avoidFetchStall(_ properties: inout KafkaProperties) -> String {
+    if KafkaProperties.isKnown("fetch.queue.backoff.ms", value: "5") {
+      properties.setDefaults([("fetch.queue.backoff.ms", "5")])
+      return "fetch.queue.backoff.ms=\(properties["fetch.queue.backoff.ms"]!)"
+    }
+    properties.setDefaults([
+      ("queued.max.messages.kbytes", "262144"), ("queued.min.messages", "1000000"),
+    ])
+    return "queued.max.messages.kbytes=\(properties["queued.max.messages.kbytes"]!), "
+      + "queued.min.messages=\(properties["queued.min.messages"]!)"
+  }
+}
+
+/// One candidate topic, as the loop reads it.
+public final class CandidateTopic: CandidateSource {
+  /// For the at-least-once sink, which commits through it.
+  public let consumer: GroupConsumer
+  private let batch: RecordBatch
+  private let records: UnsafeMutableBufferPointer<InputRecord>
+  /// How long a request to the broker may take before the loop gets to do something else.
+  private let requestTimeoutMs: Int32
+  private let onProblem: (KafkaError) -> Void
+
+  /// - Parameter onProblem: called on the lane's thread with what librdkafka reports and recovers
+  ///   from by itself.
+  public init(
+    topic: String, properties: KafkaProperties, recordsMax: Int = 1024,
+    requestTimeoutMs: Int32 = 5000, onEvent: @escaping KafkaEventHandler,
+    onProblem: @escaping (KafkaError) -> Void
+  ) throws(ConfigurationError) {
+    consumer = try GroupConsumer(topic: topic, properties: properties, onEvent: onEvent)
+    batch = RecordBatch(recordsMax: recordsMax)
+    records = .allocate(capacity: recordsMax)
+    self.requestTimeoutMs = requestTimeoutMs
+    self.onProblem = onProblem
+  }
+
+  deinit { records.deallocate() }
+
+  public func poll(
+    timeoutMs: Int32
+  ) throws(Failure) -> UnsafeMutableBufferPointer<InputRecord> {
+    consumer.poll(batch, timeoutMs: timeoutMs)
+    var count = 0
+    for i in 0..<batch.count {
+      let record = batch[i]
+      guard record.isRecord else {
+        try report(record)
+        continue
+      }
+      (records.baseAddress! + count).initialize(
+        to: InputRecord(
+          partition: record.partition, offset: record.offset, timestampMs: record.timestampMs,
+          key: record.key, value: record.value, handle: record.handle))
+      count += 1
+    }
+    return UnsafeMutableBufferPointer(rebasing: records[..<count])
+  }
+
+  private func report(_ event: RecordView) throws(Failure) {
+    if event.isOutOfRange {
+      throw Failure(
+        .offsetOutOfRange,
+        "\(consumer.topic) partition \(event.partition) has no offset to go on from: "
+          + "\(event.error.reason). Records were deleted before they were decided. Set the offset "
+          + "of group \(consumer.groupID) by hand to accept the loss.")
+    }
+    let error = event.error
+    // What the broker refuses for good (rights, for one) is not mended by asking again, but it is
+    // mended by an operator, and the consumer then goes on by itself.
+    if error.errorClass == .fenced { throw Failure(.fenced, "\(error)") }
+    onProblem(error)
+  }
+
+  public func release() { batch.release() }
+
+  public func nextRebalance() -> Rebalance? {
+    guard let rebalance = consumer.nextRebalance() else { return nil }
+    switch rebalance.kind {
+    case .assigned: return .assigned(rebalance.partitions)
+    case .revoked: return .revoked(rebalance.partitions)
+    case .lost: return .lost(rebalance.partitions)
+    }
+  }
+
+  public func startOffsets(of partitions: [Int32]) throws(Failure) -> [PartitionOffset] {
+    guard !partitions.isEmpty else { return [] }
+    return try failing { () throws(KafkaError) in
+      var starts: [PartitionOffset] = []
+      for (partition, offset) in try consumer.committed(partitions, timeoutMs: requestTimeoutMs) {
+        var start = offset ?? 0
+        if offset == nil { start = try consumer.logStart(partition, timeoutMs: requestTimeoutMs) }
+        starts.append(PartitionOffset(partition: partition, offset: start))
+      }
+      return starts
+    }
+  }
+
+  public func assign(_ partitions: [PartitionOffset]) throws(Failure) {
+    try failing { () throws(KafkaError) in try consumer.assign(partitions.map(\.position)) }
+  }
+
+  public func unassign(_ partitions: [Int32]) throws(Failure) {
+    try failing { () throws(KafkaError) in try consumer.unassign(partitions) }
+  }
+
+  public func seek(_ partitions: [PartitionOffset]) throws(Failure) {
+    try failing { () throws(KafkaError) in
+      try consumer.seek(partitions.map(\.position), timeoutMs: requestTimeoutMs)
+    }
+  }
+
+  public func setPaused(_ isPaused: Bool, _ partitions: [Int32]) throws(Failure) {
+    try failing { () throws(KafkaError) in try consumer.setPaused(isPaused, partitions) }
+  }
+
+  public func claim() -> GroupClaim? {
+    consumer.member().map { GroupClaim(generation: $0.generation, memberID: $0.memberID) }
+  }
+
+  public func lag(behind positions: [PartitionOffset]) -> Int64 {
+    positions.reduce(0) { sum, position in
+      sum + max(0, (consumer.cachedEnd(position.partition) ?? position.offset) - position.offset)
+    }
+  }
+
+  public func close() {
+    batch.close()
+    consumer.close()
+  }
+}
+
+extension PartitionOffset {
+  public var position: PartitionPosition {
+    PartitionPosition(partition: partition, offset: offset)
+  }
+}

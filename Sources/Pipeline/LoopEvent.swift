@@ -1,0 +1,40 @@
+/// What a lane reports, once per occurrence and never per record.
+public enum LoopEvent: Sendable, Equatable, CustomStringConvertible {
+  case assigned([PartitionOffset])
+  case revoked([Int32])
+  case lost([Int32])
+  /// Waiting for something that passes by itself.
+  case retrying(TransactionMachine.Step, String)
+  case waiting(String)
+  case aborted(String)
+  case producerReplaced(String)
+  /// The group knows this worker under another name than the one its partitions were given to.
+  case membershipChanged
+  case paused(behindMs: Int64, isReady: Bool)
+  case resumed
+  case ended(LaneEnd)
+
+  public var description: String {
+    switch self {
+    case .assigned(let offsets):
+      "Assigned "
+        + (offsets.isEmpty
+          ? "no partition."
+          : offsets.map { "\($0.partition) from \($0.offset)" }.joined(separator: ", ") + ".")
+    case .revoked(let partitions): "Gave up partitions \(partitions)."
+    case .lost(let partitions): "Lost partitions \(partitions)."
+    case .retrying(let step, let reason): "Retrying \(step): \(reason)"
+    case .waiting(let reason): "Waiting: \(reason)"
+    case .aborted(let reason): "Aborted the transaction, redoing its records: \(reason)"
+    case .producerReplaced(let reason): "Made a new producer: \(reason)"
+    case .membershipChanged:
+      "The group gave this worker a new member id; waiting for its partitions to be assigned anew."
+    case .paused(let behindMs, let isReady):
+      isReady
+        ? "Paused: the preferences are \(behindMs) ms behind."
+        : "Paused: the preferences are not read yet."
+    case .resumed: "Resumed: the preferences are up to date."
+    case .ended(let end): "Ended: \(end)"
+    }
+  }
+}

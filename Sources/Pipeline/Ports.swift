@@ -1,0 +1,135 @@
+import Gate
+
+/// A partition, and the next offset to read of it.
+public struct PartitionOffset: Sendable, Equatable {
+  public var partition: Int32
+  public var offset: Int64
+
+  public init(partition: Int32, offset: Int64) {
+    self.partition = partition
+    self.offset = offset
+  }
+}
+
+/// Why a port could not do what it was asked, as what has to be done about it.
+public struct Failure: Error, Sendable {
+  public enum Kind: String, Sendable, CaseIterable {
+    /// Ask again.
+    case retriable
+    /// Abort the transaction, rewind, begin again.
+    case abort
+    /// The coordinator gave the transaction up: make a new producer, go on from what is committed.
+    case lostTransaction
+    /// Another instance took over.
+    case fenced
+    /// There is nothing at the offset to read from.
+    case offsetOutOfRange
+    case fatal
+  }
+  public var kind: Kind
+  public var message: String
+
+  public init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+}
+
+/// Who this worker is to its group: what fences a worker that lost its partitions.
+public struct GroupClaim: Sendable, Equatable {
+  public var generation: Int32
+  public var memberID: String
+
+  public init(generation: Int32, memberID: String) {
+    self.generation = generation
+    self.memberID = memberID
+  }
+
+  /// Kafka takes offsets without generation and member from anybody, unfenced. Never send those.
+  public var isFencing: Bool { generation >= 0 && !memberID.isEmpty }
+}
+
+/// What the group decided. Each is answered, in order, with `assign` or `unassign`.
+public enum Rebalance: Sendable, Equatable {
+  case assigned([Int32])
+  /// Still this worker's until answered.
+  case revoked([Int32])
+  /// Somebody else's already.
+  case lost([Int32])
+}
+
+/// Where candidates come from. Every call is made by the lane's own thread.
+public protocol CandidateSource: AnyObject {
+  /// Waits up to `timeoutMs` for records. They live, and may be reordered or dropped by the caller
+  /// in place, until `release`. Rebalances are noted, not acted on.
+  func poll(timeoutMs: Int32) throws(Failure) -> UnsafeMutableBufferPointer<InputRecord>
+  func release()
+
+  func nextRebalance() -> Rebalance?
+  /// Where to start: the committed offset, once no open transaction holds a newer one, else the
+  /// log's start. One concrete offset for each partition, in any order.
+  func startOffsets(of partitions: [Int32]) throws(Failure) -> [PartitionOffset]
+  func assign(_ partitions: [PartitionOffset]) throws(Failure)
+  func unassign(_ partitions: [Int32]) throws(Failure)
+  /// Forgets what was fetched ahead.
+  func seek(_ partitions: [PartitionOffset]) throws(Failure)
+  func setPaused(_ isPaused: Bool, _ partitions: [Int32]) throws(Failure)
+
+  /// Nil where this worker is no member of the group now.
+  func claim() -> GroupClaim?
+  /// Records between `positions` and the ends of their partitions, as last heard; asks nobody.
+  func lag(behind positions: [PartitionOffset]) -> Int64
+  /// Leaves the group.
+  func close()
+}
+
+/// Where decisions go. Every call is made by the lane's own thread; each waits a bounded time and
+/// then throws `retriable`.
+public protocol DecisionSink: AnyObject {
+  /// Makes a first producer, or a new one for one that is of no use any more. What the old one left
+  /// open is aborted, or was committed, by the time this returns.
+  func replace() throws(Failure)
+  func begin() throws(Failure)
+  /// Takes all of them or throws, in which case the transaction lacks some.
+  func write(
+    _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
+  ) throws(Failure)
+  /// Waits for every record's acknowledgement; throws `abort` where one failed.
+  func flush() throws(Failure)
+  func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure)
+  func commit() throws(Failure)
+  func abort() throws(Failure)
+  func close()
+}
+
+/// Time, so that tests can own it.
+public protocol LoopClock: AnyObject {
+  /// Milliseconds since the epoch: what decisions are made at.
+  func wallMs() -> Int64
+  /// Milliseconds from some fixed instant, never set back: what intervals are measured by.
+  func monotonicMs() -> Int64
+  func sleep(ms: Int64)
+  /// Milliseconds of processor time of the whole process, for what a run cost.
+  func processMs() -> Int64
+}
+
+extension LoopClock {
+  /// A made-up clock has no process.
+  public func processMs() -> Int64 { 0 }
+}
+
+/// The decision. `Engine` is the one there is; the loop's own tests need none of its rules.
+public protocol Decider: AnyObject {
+  func decide(
+    _ records: UnsafeBufferPointer<InputRecord>, nowMs: Int64
+  ) -> UnsafeBufferPointer<OutputRecord>
+
+  /// Candidates so far with an event or subtype that the policy does not know.
+  var unregisteredNames: Int { get }
+}
+
+extension Decider {
+  public var unregisteredNames: Int { 0 }
+}
+
+extension Engine: Decider {}

@@ -1,0 +1,84 @@
+import Gate
+import Kafka
+import Pipeline
+
+/// Decisions without transactions (`delivery=at_least_once`): offsets are committed after every
+/// output is acknowledged, so that whatever fails in between is decided and written again.
+public final class AtLeastOnceSink: DecisionSink {
+  private let properties: KafkaProperties
+  private let names: OutputTopicNames
+  private let stepTimeoutMs: Int32
+  private let onEvent: KafkaEventHandler
+  private let commitOffsets: ([PartitionPosition]) throws(KafkaError) -> Void
+  private var producer: KafkaProducer?
+  private var topics: OutputTopics?
+  private var failuresBefore: UInt64 = 0
+  private var pendingOffsets: [PartitionOffset] = []
+
+  /// - Parameter commitOffsets: of the lane's own consumer, on the lane's thread.
+  public init(
+    properties: KafkaProperties, topics: OutputTopicNames, stepTimeoutMs: Int32 = 5000,
+    onEvent: @escaping KafkaEventHandler,
+    commitOffsets: @escaping ([PartitionPosition]) throws(KafkaError) -> Void
+  ) {
+    self.properties = properties
+    names = topics
+    self.stepTimeoutMs = stepTimeoutMs
+    self.onEvent = onEvent
+    self.commitOffsets = commitOffsets
+  }
+
+  public func replace() throws(Failure) {
+    close()
+    do throws(ConfigurationError) {
+      let made = try KafkaProducer(properties: properties, onEvent: onEvent)
+      producer = made
+      topics = OutputTopics(names, of: made)
+    } catch {
+      throw Failure(.fatal, "\(error)")
+    }
+  }
+
+  public func begin() throws(Failure) { failuresBefore = producer!.deliveryFailures }
+
+  public func write(
+    _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
+  ) throws(Failure) {
+    try topics!.write(outputs, of: inputs, queueFullMsMax: stepTimeoutMs)
+  }
+
+  public func flush() throws(Failure) {
+    let producer = producer!
+    guard producer.flush(timeoutMs: stepTimeoutMs) else {
+      throw Failure(.retriable, "outputs are not acknowledged yet")
+    }
+    guard producer.deliveryFailures > failuresBefore else { return }
+    // A fatal error makes this producer useless; without one, the records are written again.
+    if let fatal = producer.fatalError() { throw Failure(.lostTransaction, "\(fatal)") }
+    throw Failure(.abort, "\(producer.lastDeliveryFailure)")
+  }
+
+  public func sendOffsets(
+    _ offsets: [PartitionOffset], claim: GroupClaim
+  ) throws(Failure) {
+    pendingOffsets = offsets
+  }
+
+  public func commit() throws(Failure) {
+    do throws(KafkaError) {
+      try commitOffsets(
+        pendingOffsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) })
+    } catch {
+      // Whatever it is, going back is right: a rebalance in between takes the partitions along.
+      throw Failure(error.errorClass == .retriable ? .retriable : .abort, "\(error)")
+    }
+  }
+
+  public func abort() throws(Failure) { producer!.purge() }
+
+  public func close() {
+    producer?.close()
+    producer = nil
+    topics = nil
+  }
+}

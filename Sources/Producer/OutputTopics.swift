@@ -1,0 +1,95 @@
+import Gate
+import Kafka
+import Pipeline
+
+/// Where each outcome goes.
+public struct OutputTopicNames: Sendable {
+  public var approved: String
+  public var deferred: String
+  public var dropped: String
+
+  public init(approved: String, deferred: String, dropped: String) {
+    self.approved = approved
+    self.deferred = deferred
+    self.dropped = dropped
+  }
+}
+
+/// The route of a decision: the topic of its outcome, at its candidate's partition, so that what
+/// comes of one user has one order and one owner.
+struct OutputTopics {
+  private let approved: ProducerTopic
+  private let deferred: ProducerTopic
+  private let dropped: ProducerTopic
+  private let producer: KafkaProducer
+
+  /// Records that were written without their candidate's headers, because with them they were
+  /// larger than a record may be.
+  private(set) var headersLeftOut: UInt64 = 0
+
+  init(_ names: OutputTopicNames, of producer: KafkaProducer) {
+    approved = producer.topic(names.approved)
+    deferred = producer.topic(names.deferred)
+    dropped = producer.topic(names.dropped)
+    self.producer = producer
+  }
+
+  /// Hands every output to the local queue; where that is full, waits for it to drain, for
+  /// `queueFullMsMax` at most.
+  mutating func write(
+    _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>,
+    queueFullMsMax: Int32
+  ) throws(Failure) {
+    for output in outputs {
+      let input = inputs[output.inputIndex]
+      guard let refusal = produce(output, input.partition, headersOf: input.handle) else {
+        continue
+      }
+      try retry(output, input, after: refusal, queueFullMsMax)
+    }
+  }
+
+  private func produce(
+    _ output: OutputRecord, _ partition: Int32, headersOf source: OpaquePointer?
+  ) -> ProduceRefusal? {
+    producer.produceDecision(
+      to: topic(of: output.outcome), partition: partition, key: output.key, value: output.value,
+      source: source, outcome: output.outcome.name, reason: output.reason.name,
+      notificationID: output.notificationID)
+  }
+
+  private func topic(of outcome: Outcome) -> ProducerTopic {
+    switch outcome {
+    case .approved: approved
+    case .deferred: deferred
+    case .dropped: dropped
+    }
+  }
+
+  /// Off the common path: a full queue, or a record whose headers make it too large. A decision
+  /// itself is bounded far below any limit, so without the carried headers it fits; refusing it
+  /// instead would stop the partition for ever at this record.
+  private mutating func retry(
+    _ output: OutputRecord, _ input: InputRecord, after first: ProduceRefusal,
+    _ queueFullMsMax: Int32
+  ) throws(Failure) {
+    var refusal = first
+    var source = input.handle
+    var waitedMs: Int32 = 0
+    let sliceMs: Int32 = 10
+    while true {
+      if refusal.isTooLarge && source != nil {
+        source = nil
+        headersLeftOut += 1
+      } else if refusal.isQueueFull && waitedMs < queueFullMsMax {
+        _ = producer.flush(timeoutMs: sliceMs)
+        waitedMs += sliceMs
+      } else {
+        let error = producer.error(of: refusal, topic: topic(of: output.outcome))
+        try failing { () throws(KafkaError) in throw error }
+      }
+      guard let next = produce(output, input.partition, headersOf: source) else { return }
+      refusal = next
+    }
+  }
+}

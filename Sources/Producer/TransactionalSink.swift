@@ -1,0 +1,155 @@
+import Gate
+import Kafka
+import Pipeline
+
+/// What an output producer is set to.
+public enum OutputProducerProperties {
+  /// - Parameters:
+  ///   - transactionalID: of this worker; nil for at-least-once.
+  public static func make(
+    _ properties: KafkaProperties, transactionalID: String?, transactionTimeoutMs: Int64
+  ) throws(ConfigurationError) -> KafkaProperties {
+    var properties = properties
+    if let transactionalID {
+      properties["transactional.id"] = transactionalID
+      properties["transaction.timeout.ms"] = "\(transactionTimeoutMs)"
+    }
+    try properties.require(
+      "enable.idempotence", "true", because: "a retried request must not write twice")
+    try properties.require(
+      "delivery.report.only.error", "true",
+      because: "a report for each record costs more than the decision")
+    properties.setDefaults([
+      // Over the commit interval of 100 ms it fills batches; the flush of a commit cuts it short.
+      ("linger.ms", "5"),
+      // Half the broker's CPU, for a little of ours.
+      ("compression.type", "lz4"),
+      ("queue.buffering.max.messages", "1000000"),
+      ("partitioner", "murmur2_random"),
+    ])
+    return properties
+  }
+
+  /// `transactional.id`: stable across restarts, so that a restart aborts its predecessor's open
+  /// transaction at once; different for every worker, so that no two fence each other.
+  public static func transactionalID(
+    group: String, instance: String, lane: Lane, worker: Int
+  ) -> String {
+    "\(group).\(instance).\(lane == .security ? "security" : "ordinary").\(worker)"
+  }
+}
+
+/// Decisions, and the offsets of what they were made from, in one transaction.
+public final class TransactionalSink: DecisionSink {
+  public struct Settings: Sendable {
+    public var properties: KafkaProperties
+    public var topics: OutputTopicNames
+    public var inputTopic: String
+    public var groupID: String
+    public var groupInstanceID: String?
+    /// How long one call may take before the loop hears `retriable`.
+    public var stepTimeoutMs: Int32
+
+    public init(
+      properties: KafkaProperties, topics: OutputTopicNames, inputTopic: String, groupID: String,
+      groupInstanceID: String? = nil, stepTimeoutMs: Int32 = 5000
+    ) {
+      self.properties = properties
+      self.topics = topics
+      self.inputTopic = inputTopic
+      self.groupID = groupID
+      self.groupInstanceID = groupInstanceID
+      self.stepTimeoutMs = stepTimeoutMs
+    }
+  }
+
+  private let settings: Settings
+  private let onEvent: KafkaEventHandler
+  private var producer: KafkaProducer?
+  private var topics: OutputTopics?
+  private var isReady = false
+
+  public init(_ settings: Settings, onEvent: @escaping KafkaEventHandler) {
+    self.settings = settings
+    self.onEvent = onEvent
+  }
+
+  /// A producer that was made and not initialised yet (the broker is away) is tried again, not made
+  /// again: librdkafka goes on where the time-out left it.
+  public func replace() throws(Failure) {
+    if isReady { close() }
+    if producer == nil {
+      do throws(ConfigurationError) {
+        let made = try KafkaProducer(properties: settings.properties, onEvent: onEvent)
+        producer = made
+        topics = OutputTopics(settings.topics, of: made)
+      } catch {
+        throw Failure(.fatal, "\(error)")
+      }
+    }
+    let producer = producer!
+    do throws(Failure) {
+      try failing { () throws(KafkaError) in
+        try producer.initTransactions(timeoutMs: settings.stepTimeoutMs)
+      }
+      isReady = true
+    } catch {
+      producer.serveEvents()
+      if error.kind != .retriable { close() }
+      throw error
+    }
+  }
+
+  public func begin() throws(Failure) {
+    let producer = producer!
+    try failing { () throws(KafkaError) in try producer.beginTransaction() }
+  }
+
+  public func write(
+    _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
+  ) throws(Failure) {
+    try topics!.write(outputs, of: inputs, queueFullMsMax: settings.stepTimeoutMs)
+  }
+
+  /// Failures are not looked for here: librdkafka counts them per transaction and fails the commit.
+  public func flush() throws(Failure) {
+    guard producer!.flush(timeoutMs: settings.stepTimeoutMs) else {
+      throw Failure(.retriable, "outputs are not acknowledged yet")
+    }
+  }
+
+  public func sendOffsets(
+    _ offsets: [PartitionOffset], claim: GroupClaim
+  ) throws(Failure) {
+    let producer = producer!
+    try failing { () throws(KafkaError) in
+      try producer.sendOffsets(
+        offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) },
+        topic: settings.inputTopic, groupID: settings.groupID,
+        member: GroupMember(generation: claim.generation, memberID: claim.memberID),
+        groupInstanceID: settings.groupInstanceID, timeoutMs: settings.stepTimeoutMs)
+    }
+  }
+
+  public func commit() throws(Failure) {
+    let producer = producer!
+    try failing { () throws(KafkaError) in
+      try producer.commitTransaction(timeoutMs: settings.stepTimeoutMs)
+    }
+  }
+
+  public func abort() throws(Failure) {
+    let producer = producer!
+    try failing { () throws(KafkaError) in
+      try producer.abortTransaction(timeoutMs: settings.stepTimeoutMs)
+    }
+  }
+
+  /// What is open stays open, for the coordinator or the next producer of this id to abort.
+  public func close() {
+    producer?.close()
+    producer = nil
+    topics = nil
+    isReady = false
+  }
+}

@@ -1,0 +1,60 @@
+import Pipeline
+import Synchronization
+
+/// Partition counts, as far as the lanes need them.
+struct TopicCounts: Sendable {
+  var ordinary: Int32
+  var security: Int32
+}
+
+/// What the side threads found, for the main thread and the health pages.
+final class Findings: Sendable {
+  /// Why the gate must stop deciding.
+  struct Stop: Sendable {
+    var exitCode: Int32
+    var reasons: [String]
+  }
+
+  private struct State {
+    var counts: TopicCounts?
+    var stop: Stop?
+    /// What the topics are waited for with; nil: nothing.
+    var waiting: String? = "the topics have not been looked at yet"
+    var lanes: [(name: String, problem: String?)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var counts: TopicCounts? { state.withLock { $0.counts } }
+  var stop: Stop? { state.withLock { $0.stop } }
+  var waiting: String? { state.withLock { $0.waiting } }
+  var lanes: [(name: String, problem: String?)] { state.withLock { $0.lanes } }
+
+  func found(_ counts: TopicCounts) {
+    state.withLock {
+      $0.counts = counts
+      $0.waiting = nil
+    }
+  }
+
+  func isWaiting(_ reason: String?) { state.withLock { $0.waiting = reason } }
+
+  /// The first reason stays.
+  func mustStop(_ exitCode: Int32, _ reasons: [String]) {
+    state.withLock { $0.stop = $0.stop ?? Stop(exitCode: exitCode, reasons: reasons) }
+  }
+
+  func publish(_ runners: [LaneRunner]) {
+    let lanes = runners.map { runner in
+      (name: "lane \(runner.name)", problem: Self.problem(runner))
+    }
+    state.withLock { $0.lanes = lanes }
+  }
+
+  private static func problem(_ runner: LaneRunner) -> String? {
+    if let end = runner.end { return "ended: \(end)" }
+    if runner.control.request != .none { return "draining" }
+    if runner.counters[.isPaused] != 0 { return "paused: the preferences are not up to date" }
+    return nil
+  }
+}

@@ -1,0 +1,113 @@
+import Consumer
+import Gate
+import Pipeline
+import Telemetry
+
+/// Every metric of the gate, by name. The counts are kept where they are counted and read when
+/// somebody asks.
+enum GateMetrics {
+  static func register(_ world: SharedWorld, in registry: MetricRegistry) {
+    registry.info(
+      "build", help: "What this process is.",
+      labels: ["version": String(describing: GateVersion.text), "policy_version": world.policy.version])
+    registry.gauge("preference_users", help: "Users in the preference table.") {
+      Double(world.preferences.users)
+    }
+    registry.gauge(
+      "preference_table", unit: .bytes, help: "Memory of the preference table."
+    ) { Double(world.preferences.memoryBytes) }
+    registry.gauge(
+      "preferences_behind", unit: .seconds,
+      help: "How far the preferences may be behind; absent until they have been read once."
+    ) {
+      guard world.readiness.isReady else { return nil }
+      return Double(world.readiness.behindMs(nowMs: SystemClock().monotonicMs())) / 1_000
+    }
+    for count in PreferenceCounters.Count.allCases {
+      registry.counter(
+        "preference_records", help: "Records read from the preference topics, by what became of them and what was passed over in them.",
+        labels: ["result": name(count)]
+      ) { world.preferenceCounters[count] }
+    }
+  }
+
+  static func register(_ runner: LaneRunner, in registry: MetricRegistry) {
+    let counters = runner.counters
+    let labels: Labels = ["lane": runner.name]
+    for outcome in Outcome.allCases {
+      for reason in Reason.allCases where reason.outcome == outcome {
+        for category in Category.allCases.map(Optional.some) + [nil] {
+          registry.counter(
+            "decisions", help: "Decisions committed.",
+            labels: [
+              "lane": runner.name, "outcome": "\(outcome.name)",
+              "category": category.map { "\($0.name)" } ?? "none", "reason": "\(reason.name)",
+            ]
+          ) { counters.decided(outcome, category, reason) }
+        }
+      }
+    }
+    registry.counter("candidates", help: "Candidates decided and committed.", labels: labels) {
+      counters[.records]
+    }
+    registry.counter(
+      "candidates_discarded", help: "Records read that were decided before or are another's.",
+      labels: labels
+    ) { counters[.discarded] }
+    registry.counter("batches", help: "Batches decided.", labels: labels) { counters[.batches] }
+    registry.counter("commits", help: "Transactions committed.", labels: labels) {
+      counters[.commits]
+    }
+    registry.counter("aborts", help: "Transactions aborted and redone.", labels: labels) {
+      counters[.aborts]
+    }
+    registry.counter("rebalances", help: "Rebalances answered.", labels: labels) {
+      counters[.rebalances]
+    }
+    registry.counter(
+      "producers_replaced", help: "Producers made anew after a transaction was given up.",
+      labels: labels
+    ) { counters[.producersReplaced] }
+    registry.counter(
+      "unregistered_names", help: "Candidates whose event or subtype the policy does not know.",
+      labels: labels
+    ) { counters[.unregisteredNames] }
+    registry.gauge(
+      "lag_records", help: "Candidates not yet decided, as last heard.", labels: labels
+    ) { Double(counters[.lag]) }
+    registry.gauge("owned_partitions", help: "Partitions this lane owns.", labels: labels) {
+      Double(counters[.ownedPartitions])
+    }
+    registry.gauge(
+      "paused", help: "1 while the lane decides nothing because of the preferences.",
+      labels: labels
+    ) { Double(counters[.isPaused]) }
+    let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
+    for (name, help, histogram) in [
+      ("commit", "From the flush to the commit's answer.", counters.commitLatency),
+      (
+        "end_to_end", "From a candidate's Kafka timestamp to its commit; a sample of them.",
+        counters.endToEndLatency
+      ),
+    ] {
+      registry.histogram(
+        "\(name)_latency", unit: .seconds, help: help, labels: labels, bounds: bounds
+      ) { (histogram.buckets, Double(histogram.sumMs) / 1_000) }
+    }
+  }
+
+  private static func name(_ count: PreferenceCounters.Count) -> String {
+    switch count {
+    case .stored: "stored"
+    case .erased: "erased"
+    case .storedOlderVersion: "stored_older_version"
+    case .unreadable: "unreadable"
+    case .ignored: "ignored"
+    case .defaults: "default"
+    case .defaultsRefused: "default_refused"
+    case .unknownZone: "unknown_zone"
+    case .invalidWindow: "invalid_window"
+    case .securityOffIgnored: "security_off_ignored"
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import Consumer
+import Gate
+import Glibc
+import Pipeline
+import Synchronization
+import Telemetry
+import Web
+
+/// The gate as a process: starts its threads in order, watches them from the main thread, and ends
+/// them in order. Between the steps every thread is told by a flag; nothing here waits without a
+/// bound.
+final class GateProcess {
+  private let world: SharedWorld
+  private let untilIdleMs: Int64?
+  private let clock = SystemClock()
+  private let timeZones = TimeZoneDatabase()
+  private let sideControl = LaneControl()
+  private let findings = Findings()
+  private let registry = MetricRegistry()
+  private var runners: [LaneRunner] = []
+  private var laneThreads: [NamedThread] = []
+  private var sideThreads: [NamedThread] = []
+  private var status: StatusLine
+  private var zonesCheckedAtMs: Int64 = 0
+  private var zonesRenewedAtMs: Int64 = 0
+  private var drainUntilMs: Int64?
+  /// Why the gate stops by itself: the exit code to end with.
+  private var failure: Int32?
+
+  init(_ configuration: GateConfiguration, untilIdleMs: Int64?) throws(CommandFailure) {
+    Signals.block()
+    world = try SharedWorld(configuration, log: configuration.makeLogger())
+    self.untilIdleMs = untilIdleMs
+    status = StatusLine()
+    do throws(TimeZoneDatabaseError) {
+      try timeZones.load(into: world.zones)
+    } catch {
+      throw CommandFailure(ExitCode.noInput, "\(error)")
+    }
+    try PolicyFile.check(world.policy, world.zones)
+  }
+
+  /// The exit code.
+  func run() -> Int32 {
+    let log = world.log
+    world.configuration.log(to: log)
+    log.info(
+      "The gate starts",
+      ["version": .string(String(describing: GateVersion.text)), "policy": .string(world.policy.version),
+        "tzdb": .string(zonesVersion)])
+    guard let server = startHTTP() else { return ExitCode.unavailable }
+    defer { server.value?.stop() }
+    startSideThreads()
+    while !isOver() { turn() }
+    let code = finish()
+    log.info("The gate ended", ["exit.code": .integer(code)])
+    log.flush()
+    return code
+  }
+
+  // MARK: Starting
+
+  /// The readers and watchers that are not lanes.
+  private func startSideThreads() {
+    let world = world
+    let findings = findings
+    let control = sideControl
+    sideThreads.append(
+      NamedThread(name: "topics") { TopicThread.run(world, findings, control) })
+    sideThreads.append(
+      NamedThread(name: "preferences") { PreferenceThread.run(world, findings, control) })
+  }
+
+  private func startLanes(_ counts: TopicCounts) {
+    for worker in 0..<world.configuration.workers {
+      runners.append(
+        LaneRunner(.ordinary, worker: worker, world: world, partitionCount: counts.ordinary))
+      runners.append(
+        LaneRunner(.security, worker: worker, world: world, partitionCount: counts.security))
+    }
+    for runner in runners {
+      GateMetrics.register(runner, in: registry)
+      laneThreads.append(NamedThread(name: runner.name) { runner.run() })
+    }
+  }
+
+  /// Nil where the address cannot be listened on; a box with nothing where none is set.
+  private func startHTTP() -> (value: HTTPServer?, Void)? {
+    GateMetrics.register(world, in: registry)
+    guard let address = world.configuration.httpAddress else { return (nil, ()) }
+    let beat = Heartbeat(
+      name: "main loop", intervalMsMax: Int64(world.configuration.livenessTimeoutMs))
+    mainBeat = beat
+    do throws(HTTPServerError) {
+      let server = try HTTPServer(
+        address: address,
+        respond: HealthPages(world, findings, registry, beat).respond)
+      world.log.info("Serving metrics and health", ["http.host": .string(address.host), "http.port": .integer(server.port)])
+      return (server, ())
+    } catch {
+      world.log.error(
+        "Cannot serve http.address",
+        ["http.address": .string("\(address)"), "reason": .string("\(error)")])
+      return nil
+    }
+  }
+  private var mainBeat: Heartbeat?
+
+  // MARK: Watching
+
+  private func turn() {
+    if let signal = Signals.wait(ms: 100) { heed(signal) }
+    mainBeat?.beat()
+    let nowMs = clock.monotonicMs()
+    if runners.isEmpty, drainUntilMs == nil, let counts = findings.counts { startLanes(counts) }
+    if let finding = findings.stop { stop(finding) }
+    for runner in runners {
+      if let end = runner.end { heed(end, of: runner) }
+    }
+    if let untilIdleMs, drainUntilMs == nil, isIdle(nowMs, forMs: untilIdleMs) {
+      world.log.info("No input for long enough; draining")
+      drain()
+    }
+    if let drainUntilMs, nowMs >= drainUntilMs {
+      ask(.abandon)
+    }
+    heedZones(nowMs)
+    findings.publish(runners)
+    status.show(runners, isReady: world.readiness.isReady, users: world.preferences.users, nowMs)
+  }
+
+  private func heed(_ signal: String) {
+    if drainUntilMs == nil {
+      world.log.info("Draining", ["signal": .string(signal)])
+      drain()
+    } else {
+      world.log.warning("Leaving without waiting", ["signal": .string(signal)])
+      ask(.abandon)
+    }
+  }
+
+  /// A lane that ends by itself takes the others along: half a gate would go on unnoticed.
+  private func heed(_ end: LaneEnd, of runner: LaneRunner) {
+    guard drainUntilMs == nil || end != .drained else { return }
+    switch end {
+    case .drained, .abandoned: break
+    case .fenced: failure = failure ?? ExitCode.fenced
+    case .offsetOutOfRange: failure = failure ?? ExitCode.badData
+    case .fatal: failure = failure ?? ExitCode.unavailable
+    }
+    drain()
+  }
+
+  private func stop(_ finding: Findings.Stop) {
+    guard failure == nil else { return }
+    for reason in finding.reasons {
+      world.log.error("The gate stops deciding", ["reason": .string(reason)])
+    }
+    failure = finding.exitCode
+    // What is decided now may be about the wrong user.
+    ask(.discard)
+    drain()
+  }
+
+  private func drain() {
+    guard drainUntilMs == nil else { return }
+    drainUntilMs = clock.monotonicMs() + Int64(world.configuration.drainTimeoutMs)
+    ask(.drain)
+    sideControl.ask(.drain)
+  }
+
+  private func ask(_ request: LaneControl.Request) {
+    for runner in runners { runner.control.ask(request) }
+  }
+
+  private func isIdle(_ nowMs: Int64, forMs: Int64) -> Bool {
+    guard world.readiness.isReady, !runners.isEmpty else { return false }
+    return runners.allSatisfy { runner in
+      runner.counters[.inputAtMs] > 0 && nowMs - runner.counters[.inputAtMs] >= forMs
+        && runner.counters[.transactionRecords] == 0 && runner.counters[.ownedPartitions] > 0
+    }
+  }
+
+  private func isOver() -> Bool {
+    guard drainUntilMs != nil else { return false }
+    return runners.allSatisfy { $0.end != nil }
+  }
+
+  /// Reloads the zones when the database on disk has changed.
+  private func heedZones(_ nowMs: Int64) {
+    if nowMs - zonesCheckedAtMs >= Int64(world.configuration.zonesCheckIntervalMs) {
+      zonesCheckedAtMs = nowMs
+      if timeZones.changed() {
+        do throws(TimeZoneDatabaseError) {
+          try timeZones.load(into: world.zones)
+          world.log.info("Reloaded the time zones", ["tzdb": .string(zonesVersion)])
+        } catch {
+          world.log.error(
+            "The time zones cannot be read; the ones read before stay in use",
+            ["reason": .string("\(error)")])
+        }
+      }
+    }
+    if nowMs - zonesRenewedAtMs >= 3_600_000 {
+      zonesRenewedAtMs = nowMs
+      world.zones.renewCaches(nowSeconds: clock.wallMs() / 1_000)
+    }
+  }
+
+  private var zonesVersion: String { String(decoding: world.zones.current.version, as: UTF8.self) }
+
+  // MARK: Ending
+
+  private func finish() -> Int32 {
+    for thread in laneThreads { thread.join() }
+    sideControl.ask(.abandon)
+    for thread in sideThreads { thread.join() }
+    status.finish(runners, nowMs: clock.monotonicMs())
+    if untilIdleMs != nil, failure == nil { Summary.print(runners) }
+    return failure ?? ExitCode.ok
+  }
+}

@@ -1,0 +1,134 @@
+import Consumer
+import Gate
+import Kafka
+import Pipeline
+import Producer
+import Synchronization
+import Telemetry
+
+/// One lane on one thread: its consumer, its producer, its loop.
+final class LaneRunner: Sendable {
+  let lane: Lane
+  let name: String
+  let counters = LoopCounters()
+  let control = LaneControl()
+  private let worker: Int
+  private let world: SharedWorld
+  private let partitionCount: Int32
+  private let ending = Mutex<LaneEnd?>(nil)
+
+  init(_ lane: Lane, worker: Int, world: SharedWorld, partitionCount: Int32) {
+    self.lane = lane
+    self.worker = worker
+    self.world = world
+    self.partitionCount = partitionCount
+    name = lane == .security ? "security-\(worker)" : "ordinary-\(worker)"
+  }
+
+  /// How the lane ended; nil while it runs.
+  var end: LaneEnd? { ending.withLock { $0 } }
+
+  /// The whole life of the lane, on the calling thread.
+  func run() {
+    let end: LaneEnd
+    do throws(ConfigurationError) {
+      end = try runLoop()
+    } catch {
+      end = .fatal("the configuration of the Kafka client: \(error)")
+    }
+    ending.withLock { $0 = end }
+  }
+
+  private var groupID: String {
+    let group = world.configuration.groupID
+    return lane == .security ? "\(group).security" : group
+  }
+
+  private func runLoop() throws(ConfigurationError) -> LaneEnd {
+    let names = world.topicNames
+    let input = names[lane == .security ? .candidateSecurity : .candidate]
+    let source = try CandidateTopic(
+      topic: input,
+      properties: try LaneConsumerProperties.make(world.kafka, groupID: groupID) { choice in
+        world.log.info(
+          "Chose how the consumer fetches ahead",
+          ["lane": .string(name), "kafka.fetch": .string(choice)])
+      },
+      recordsMax: world.configuration.batchRecordsMax,
+      onEvent: world.onKafkaEvent("\(name) consumer"),
+      onProblem: { [log = world.log, name] error in
+        log.warning(
+          "Reading candidates met an error; it is retried",
+          ["lane": .string(name), "kafka.error": .string("\(error)")])
+      })
+    let outputs = OutputTopicNames(
+      approved: names[.approved], deferred: names[.deferred], dropped: names[.dropped])
+    switch world.configuration.delivery {
+    case .exactlyOnce:
+      let properties = try producerProperties(
+        transactionalID: OutputProducerProperties.transactionalID(
+          group: world.configuration.groupID, instance: world.configuration.instanceID,
+          lane: lane, worker: worker))
+      return loop(
+        source,
+        TransactionalSink(
+          TransactionalSink.Settings(
+            properties: properties, topics: outputs, inputTopic: input, groupID: groupID),
+          onEvent: world.onKafkaEvent("\(name) producer")))
+    case .atLeastOnce:
+      return loop(
+        source,
+        AtLeastOnceSink(
+          properties: try producerProperties(transactionalID: nil), topics: outputs,
+          onEvent: world.onKafkaEvent("\(name) producer"),
+          commitOffsets: { (positions) throws(KafkaError) in
+            try source.consumer.commit(positions)
+          }))
+    }
+  }
+
+  private func producerProperties(
+    transactionalID: String?
+  ) throws(ConfigurationError) -> KafkaProperties {
+    try OutputProducerProperties.make(
+      world.kafka, transactionalID: transactionalID,
+      transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs))
+  }
+
+  private func loop<Sink: DecisionSink>(_ source: CandidateTopic, _ sink: Sink) -> LaneEnd {
+    let configuration = world.configuration
+    let engine = Engine(
+      lane: lane, policy: world.policy, preferences: world.preferences, zones: world.zones,
+      partitionCount: partitionCount)
+    let intervalMs =
+      lane == .security ? configuration.securityCommitIntervalMs : configuration.commitIntervalMs
+    return GateLoop(
+      source: source, sink: sink, clock: SystemClock(), decider: engine,
+      settings: LoopSettings(
+        commitIntervalMs: Int64(intervalMs),
+        transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),
+        staleMsMax: world.policy.preferencesStaleSecondsMax(lane).map { $0 * 1_000 }),
+      counters: counters, control: control, readiness: world.readiness, epochs: world.epochs,
+      onEvent: { [log = world.log, name] event in LaneLog.write(event, lane: name, to: log) }
+    ).run()
+  }
+}
+
+/// What a lane reports, as log lines.
+enum LaneLog {
+  static func write(_ event: LoopEvent, lane: String, to log: Logger) {
+    let text = LogValue.string("\(event)")
+    switch event {
+    case .assigned, .revoked, .resumed:
+      log.info("The lane's partitions changed", ["lane": .string(lane), "event": text])
+    case .lost, .aborted, .producerReplaced, .membershipChanged, .paused:
+      log.warning("The lane was disturbed", ["lane": .string(lane), "event": text])
+    case .retrying, .waiting:
+      log.warning("The lane waits", ["lane": .string(lane), "event": text])
+    case .ended(.drained):
+      log.info("The lane ended", ["lane": .string(lane), "event": text])
+    case .ended:
+      log.error("The lane ended", ["lane": .string(lane), "event": text])
+    }
+  }
+}

@@ -1,0 +1,139 @@
+"""The brokers that the suite can run on, and what each of them keeps of Kafka's promises."""
+
+import os
+import re
+import signal
+import socket
+import sys
+
+from confluent_kafka.admin import AdminClient
+
+from harness.checking import CheckFailed, until
+from harness.processes import Process
+
+# What a test may need beyond produce, fetch, groups and committed transactions:
+EXACT = "exact"  # aborts, fencing, time-outs, generations and the last stable offset as in Apache Kafka
+ADMIN = "admin"  # more partitions for a topic that exists
+OURS = "ours"  # a second broker can be started, and this one ended and started again
+DURABLE = "durable"  # what was acknowledged survives kill -9
+INJECTS = "injects"  # answers can be made to go wrong
+
+
+def free_port():
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(bootstrap):
+    """Whether a broker there tells its topics."""
+    try:
+        return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}).list_topics(timeout=2) is not None
+    except Exception:
+        return False
+
+
+class GivenBroker:
+    """One that somebody else runs."""
+
+    kind = "given"
+    keeps = frozenset({EXACT, ADMIN})
+
+    def __init__(self, bootstrap):
+        self.bootstrap = bootstrap
+        if not answers(bootstrap):
+            raise CheckFailed(f"no broker answers at {bootstrap}")
+
+    def finish(self):
+        pass
+
+    def describe(self):
+        return f"-- broker at {self.bootstrap}, not ours"
+
+
+class OurBroker:
+    """A broker process of the suite's own, with a folder of its own."""
+
+    def __init__(self, directory, name="broker", port=0):
+        self.directory, self.name = os.path.join(directory, name), name
+        os.makedirs(self.directory, exist_ok=True)
+        self.port, self.process = port, None
+
+    @property
+    def bootstrap(self):
+        return f"127.0.0.1:{self.port}"
+
+    def kill(self):
+        self.process.kill()
+
+    def finish(self):
+        if self.process is not None:
+            self.process.finish()
+
+    def describe(self):
+        return self.process.describe() if self.process is not None else "-- broker never started"
+
+    def await_answer(self):
+        def look():
+            if not self.process.is_running():
+                raise CheckFailed(f"the broker ended:\n{self.process.describe()}")
+            return answers(self.bootstrap)
+
+        until(f"the broker answers at {self.bootstrap}", look, 30, every=0.1)
+
+
+class SendgateBroker(OurBroker):
+    """`sendgate broker`."""
+
+    kind = "own"
+    keeps = frozenset({EXACT, ADMIN, OURS, DURABLE, INJECTS})
+    PORT = re.compile(r"(?:127\.0\.0\.1|localhost)?:(\d+)")
+
+    def __init__(self, sendgate, directory, name="broker", port=0):
+        super().__init__(directory, name, port)
+        self.sendgate = sendgate
+
+    def start(self):
+        """Starts it, the first time on any free port, later on the same one."""
+        data, plan = (os.path.join(self.directory, name) for name in ("data", "plan"))
+        open(plan, "a", encoding="ascii").close()
+        command = [self.sendgate, "broker", "--port", self.port, "--data", data, "--inject", plan]
+        self.process = Process(self.name, command, self.directory)
+        if self.port == 0:
+            self.port = until(f"{self.name} says its port", self._said_port, 30)
+        self.await_answer()
+        return self
+
+    def _said_port(self):
+        if not self.process.is_running():
+            raise CheckFailed(f"the broker ended:\n{self.process.describe()}")
+        found = self.PORT.search(self.process.output())
+        return int(found.group(1)) if found else None
+
+    def inject(self, plan):
+        """Makes answers go wrong by this plan from now on; an empty one ends that."""
+        with open(os.path.join(self.directory, "plan"), "w", encoding="ascii") as file:
+            file.write(plan)
+        self.process.signal(signal.SIGHUP)
+
+    def another(self, port):
+        return SendgateBroker(self.sendgate, self.directory, "another", port)
+
+
+class NoidaBroker(OurBroker):
+    """noida-db: for short functional runs; it keeps none of the promises above."""
+
+    kind = "noida"
+    keeps = frozenset({OURS})
+
+    def start(self):
+        self.port = self.port or free_port()
+        command = os.path.join(os.path.dirname(sys.executable), "noida-db")
+        words = [command, "start", "--only", "kafka", "--kafka-port", self.port]
+        self.process = Process(self.name, words, self.directory)
+        self.await_answer()
+        return self
+
+    def another(self, port):
+        return NoidaBroker(self.directory, "another", port)

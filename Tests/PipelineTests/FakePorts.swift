@@ -1,0 +1,239 @@
+import Gate
+
+@testable import Pipeline
+
+/// A consumer of the fake cluster, with librdkafka 2.0's bad habits: for a rebalance it pauses every
+/// partition and goes on behind the records it took back, and it may bring a record twice.
+final class FakeSource: CandidateSource {
+  let cluster: FakeCluster
+  private let clock: FakeClock
+  private let records: UnsafeMutableBufferPointer<InputRecord>
+  private var fetch: [Int32: Int64] = [:]
+  private var paused: Set<Int32> = []
+  private var rebalances: [Rebalance] = []
+  private var isReleased = true
+  private(set) var polls = 0
+  private(set) var isClosed = false
+  private(set) var log: [String] = []
+
+  /// Called at the start of each poll, with its number.
+  var onPoll: (Int) -> Void = { _ in }
+  var recordsPerPoll = 5
+  var pollFailure: Failure?
+  var seekFailures = 0
+  var startOffsetFailures = 0
+  /// What the client believes it is; the coordinator's truth is the cluster's `member`.
+  var believes: GroupClaim?
+
+  init(_ cluster: FakeCluster, _ clock: FakeClock) {
+    self.cluster = cluster
+    self.clock = clock
+    believes = cluster.member
+    records = .allocate(capacity: 256)
+  }
+
+  deinit { records.deallocate() }
+
+  var assigned: [Int32] { fetch.keys.sorted() }
+
+  func note(_ rebalance: Rebalance, losing taken: Int = 0) {
+    rebalances.append(rebalance)
+    for partition in fetch.keys {
+      let next = cluster.log[partition]!.filter { $0 >= fetch[partition]! }.prefix(taken)
+      if let last = next.last { fetch[partition] = last + 1 }
+    }
+  }
+
+  func poll(timeoutMs: Int32) throws(Failure) -> UnsafeMutableBufferPointer<InputRecord> {
+    precondition(isReleased, "polled with a batch in hand")
+    isReleased = false
+    polls += 1
+    onPoll(polls)
+    if let failure = pollFailure {
+      pollFailure = nil
+      throw failure
+    }
+    var count = 0
+    if rebalances.isEmpty {
+      for partition in fetch.keys.sorted() where !paused.contains(partition) {
+        let next = cluster.log[partition]!.filter { $0 >= fetch[partition]! }
+        for offset in next.prefix(recordsPerPoll) {
+          records[count] = InputRecord(
+            partition: partition, offset: offset, timestampMs: clock.wallMs() - 20, key: nil,
+            value: nil, handle: nil)
+          count += 1
+          fetch[partition] = offset + 1
+        }
+      }
+    }
+    clock.nowMs += count == 0 ? Int64(timeoutMs) : 1
+    return UnsafeMutableBufferPointer(rebasing: records[..<count])
+  }
+
+  func release() { isReleased = true }
+
+  func nextRebalance() -> Rebalance? { rebalances.isEmpty ? nil : rebalances.removeFirst() }
+
+  func startOffsets(of partitions: [Int32]) throws(Failure) -> [PartitionOffset] {
+    if startOffsetFailures > 0 {
+      startOffsetFailures -= 1
+      throw Failure(.retriable, "offsets are not stable")
+    }
+    return partitions.map { PartitionOffset(partition: $0, offset: cluster.start($0)) }
+  }
+
+  func assign(_ partitions: [PartitionOffset]) throws(Failure) {
+    log.append("assign \(partitions.map(\.partition))")
+    for partition in partitions { fetch[partition.partition] = partition.offset }
+  }
+
+  func unassign(_ partitions: [Int32]) throws(Failure) {
+    log.append("unassign \(partitions)")
+    for partition in partitions {
+      fetch[partition] = nil
+      precondition(!paused.contains(partition), "given up paused: it would come back paused")
+    }
+  }
+
+  func seek(_ partitions: [PartitionOffset]) throws(Failure) {
+    if seekFailures > 0 {
+      seekFailures -= 1
+      throw Failure(.retriable, "not started yet")
+    }
+    for partition in partitions {
+      precondition(fetch[partition.partition] != nil, "sought what is not assigned")
+      fetch[partition.partition] = partition.offset
+    }
+  }
+
+  func setPaused(_ isPaused: Bool, _ partitions: [Int32]) throws(Failure) {
+    for partition in partitions {
+      if isPaused { paused.insert(partition) } else { paused.remove(partition) }
+    }
+  }
+
+  func claim() -> GroupClaim? { believes }
+  func lag(behind positions: [PartitionOffset]) -> Int64 { 7 }
+  func close() { isClosed = true }
+}
+
+/// A producer of the fake cluster. Transactional: what it wrote shows with the commit, or never. Not
+/// transactional: what it wrote shows with the flush, and offsets with the commit.
+final class FakeSink: DecisionSink {
+  private let cluster: FakeCluster
+  private let isTransactional: Bool
+  let faults = Faults()
+  private var isOpen = false
+  private var outputs: [FakeCluster.Decision] = []
+  private var offsets: [PartitionOffset] = []
+  private var refusedOffsets = false
+  private(set) var isClosed = false
+  private(set) var offsetsSent: [[PartitionOffset]] = []
+  private(set) var claimsSent: [GroupClaim] = []
+
+  init(_ cluster: FakeCluster, isTransactional: Bool = true) {
+    self.cluster = cluster
+    self.isTransactional = isTransactional
+  }
+
+  func replace() throws(Failure) { try faults.perform(.replace) { drop() } }
+
+  func begin() throws(Failure) {
+    precondition(!isOpen, "one transaction at a time")
+    try faults.perform(.begin) { isOpen = true }
+  }
+
+  func write(
+    _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
+  ) throws(Failure) {
+    precondition(isOpen, "written outside a transaction")
+    try faults.perform(.write) {
+      self.outputs += outputs.map {
+        FakeCluster.Decision(
+          partition: inputs[$0.inputIndex].partition, offset: inputs[$0.inputIndex].offset)
+      }
+    }
+  }
+
+  func flush() throws(Failure) {
+    try faults.perform(.flush) {
+      guard !isTransactional else { return }
+      cluster.commit(outputs, [])
+      outputs = []
+    }
+  }
+
+  func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure) {
+    offsetsSent.append(offsets)
+    claimsSent.append(claim)
+    try faults.perform(.sendOffsets) { self.offsets = offsets }
+    // The group's coordinator fences by generation and member.
+    if claim != cluster.member {
+      throw Failure(.abort, "\(claim) is not \(cluster.member)")
+    }
+  }
+
+  func commit() throws(Failure) {
+    try faults.perform(.commit, isDone: !isOpen) {
+      cluster.commit(outputs, offsets)
+      drop()
+    }
+  }
+
+  func abort() throws(Failure) { try faults.perform(.abort) { drop() } }
+
+  func close() { isClosed = true }
+
+  private func drop() {
+    isOpen = false
+    outputs = []
+    offsets = []
+  }
+}
+
+/// A loop on the fakes, with its surroundings.
+final class Rig {
+  let cluster: FakeCluster
+  let clock = FakeClock()
+  let source: FakeSource
+  let sink: FakeSink
+  let decider = FakeDecider()
+  let control = LaneControl()
+  let readiness = PreferenceReadiness()
+  let counters = LoopCounters()
+  private(set) var events: [LoopEvent] = []
+  var staleMsMax: Int64? = 300_000
+  var pollsMax = 400
+  var commitIntervalMs: Int64 = 20
+
+  init(
+    partitions: Int32 = 3, recordsEach: Int = 40, gap: Int64 = 1, isTransactional: Bool = true,
+    assignAtStart: Bool = true
+  ) {
+    cluster = FakeCluster(partitions: partitions, recordsEach: recordsEach, gap: gap)
+    source = FakeSource(cluster, clock)
+    sink = FakeSink(cluster, isTransactional: isTransactional)
+    if assignAtStart { source.note(.assigned(cluster.partitions)) }
+    readiness.setFresh(atMs: clock.nowMs)
+    readiness.becomeReady()
+  }
+
+  /// Runs until every record is decided, or for `pollsMax` polls.
+  @discardableResult
+  func run() -> LaneEnd {
+    let scripted = source.onPoll
+    source.onPoll = { [self] poll in
+      scripted(poll)
+      if cluster.isFinished || poll >= pollsMax { control.ask(.drain) }
+    }
+    let loop = GateLoop(
+      source: source, sink: sink, clock: clock, decider: decider,
+      settings: LoopSettings(
+        commitIntervalMs: commitIntervalMs, transactionTimeoutMs: 2000, staleMsMax: staleMsMax),
+      counters: counters, control: control, readiness: readiness, epochs: Epochs(),
+      onEvent: { [self] in events.append($0) })
+    return loop.run()
+  }
+
+  func has(_ matches: (LoopEvent) -> Bool) -> Bool { events.contains(where: matches) }
+}
