@@ -68,6 +68,10 @@ import Testing
     ("categories.social.registry", #"[""]"#, "1 to 64 bytes"),
     ("categories.social.registry", "[\"\(String(repeating: "n", count: 65))\"]", "1 to 64 bytes"),
     ("categories.social.registry", #""like""#, "write a list"),
+    (
+      "categories.marketing.registry", #"["promotion","like"]"#,
+      "registered under social too, write it under one of them"
+    ),
     ("categories.social.mutable_subtypes", #"["poke"]"#, "registry"),
     ("categories.security.mutable_subtypes", #"["2fa_code"]"#, "write []"),
     ("bypass_events", "{}", "write a list"), ("bypass_events", "[1]", "event, category"),
@@ -179,7 +183,6 @@ import Testing
       ("hold_hours_max", "1"),
       ("duplicates_horizon_hours", "72"), ("preferences_stale_seconds_max.ordinary", "null"),
       ("bypass_events", "[]"), ("critical_allow_list", "[]"), ("suppressions.bounced", "[]"),
-      ("categories.social.registry", #"["like","promotion","comment","mention","follow"]"#),
     ] {
       #expect(Self.refusal(Self.policy(path, value)) == nil, "\(path) \(value)")
     }
