@@ -1,5 +1,3 @@
-import Glibc
-
 /// The names seen in the objects that are open, to refuse a second one: parsers that take the first
 /// and parsers that take the last of two have let one system see consent where another saw none.
 ///
@@ -68,8 +66,17 @@ final class MemberNames {
   /// A length and the first seven bytes: differs for nearly all pairs of names in practice.
   @inline(__always)
   private func prefix(_ name: Bytes) -> UInt64 {
+    let size = min(name.count, 7)
     var word: UInt64 = 0
-    memcpy(&word, name.baseAddress!, min(name.count, 7))
+    if size >= 4 {
+      // Two words that overlap.
+      word = UInt64(name.loadUnaligned(as: UInt32.self))
+      word |=
+        UInt64(name.loadUnaligned(fromByteOffset: size - 4, as: UInt32.self))
+        << UInt64(8 * (size - 4))
+    } else {
+      for at in 0..<size { word |= UInt64(name[at]) << UInt64(8 * at) }
+    }
     return word | UInt64(UInt8(truncatingIfNeeded: name.count)) << 56
   }
 
