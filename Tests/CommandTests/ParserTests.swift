@@ -117,7 +117,7 @@ func mistakesAreNamed(_ words: [String], _ message: String) {
   #expect(failed.code == 66 && failed.error == "sendgate failing: no such file\n")
   let hostile = dispatch(
     ["sample", "create", "--out=x", "--source=\u{1B}[2J\u{9B}1m\rü"], commands: commands)
-  #expect(hostile.error.contains("got '\\u{1B}[2J\\u{9B}1m\\rü'"))
+  #expect(hostile.error.contains("got '\\u{1B}[2J\\u{009B}1m\\rü'"))
   let wrong = dispatch(["sample", "--no"], commands: commands)
   #expect(wrong.code == 64)
   #expect(wrong.error.hasSuffix("sendgate sample --help tells what it takes\n"))

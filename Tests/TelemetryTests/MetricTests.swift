@@ -115,6 +115,31 @@ private func text(_ registry: MetricRegistry) -> String {
   #expect(text(registry).contains("sendgate_inner_total 2"))
 }
 
+@Test func whatIsKeptElsewhereIsReadWhenAskedFor() {
+  let registry = MetricRegistry(namespace: "t")
+  let kept = registry.counter("kept", help: "h")
+  registry.counter("seen", help: "h", labels: ["lane": "a"]) { kept.value * 2 }
+  registry.histogram("took", unit: .seconds, help: "h", bounds: [1, 2]) {
+    (counts: [3, 0, 1], sum: 7.5)
+  }
+  kept.add(21)
+  #expect(
+    text(registry).hasSuffix(
+      """
+      t_seen_total{lane="a"} 42
+      # TYPE t_took_seconds histogram
+      # UNIT t_took_seconds seconds
+      # HELP t_took_seconds h
+      t_took_seconds_bucket{le="1.0"} 3
+      t_took_seconds_bucket{le="2.0"} 3
+      t_took_seconds_bucket{le="+Inf"} 4
+      t_took_seconds_count 4
+      t_took_seconds_sum 7.5
+      # EOF
+
+      """))
+}
+
 /// Goal: nothing counted from several threads is lost, in any of the shared operations.
 /// Method: four threads, a known number of each; powers of two, so that the sum is exact.
 @Test func sharedRecordingLosesNothing() async {
