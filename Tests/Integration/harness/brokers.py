@@ -1,11 +1,11 @@
 """The brokers that the suite can run on, and what each of them keeps of Kafka's promises."""
 
+import importlib.util
 import os
 import re
 import shutil
 import signal
 import socket
-import sys
 
 from confluent_kafka.admin import AdminClient
 
@@ -134,8 +134,9 @@ class NoidaBroker(OurBroker):
 
     def start(self):
         self.port = self.port or free_port()
-        command = os.path.join(os.path.dirname(sys.executable), "noida-db")
-        words = [command, "start", "--only", "kafka", "--kafka-port", self.port]
+        # The program itself: its launcher would be the one that is killed, and it would live on.
+        package = importlib.util.find_spec("noida_db").submodule_search_locations[0]
+        words = [os.path.join(package, "noida-db"), "start", "--only", "kafka", "--kafka-port", self.port]
         self.process = Process(self.name, words, self.directory)
         self.await_answer()
         return self

@@ -119,9 +119,10 @@ def stale_preferences_pause_the_ordinary_lane(world):
 
     def behind():
         world.prefer(document("u-2"))
-        return gate.get("/readyz")[0] == 503 and "behind" in gate.get("/readyz")[1]
+        status, body = gate.get("/readyz")
+        return status == 503 and "behind" in body and "paused" in body
 
-    until("/readyz says that the preferences are behind", behind, 60, every=0.1)
+    until("/readyz says that the preferences are behind and the lane paused", behind, 60, every=0.1)
     world.prefer(document("u-1", 2, categories={"social": choice("user-off")}))
     world.send(candidate("n-1", "u-1"))
     alert = candidate("s-1", "u-1", "security", event="login_alert")

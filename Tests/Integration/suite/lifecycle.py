@@ -3,7 +3,7 @@
 import json
 import signal
 
-from harness.brokers import OURS, free_port
+from harness.brokers import EXACT, OURS, free_port
 from harness.cases import case
 from harness.checking import CheckFailed, expect, expect_equal, let_pass, until
 from harness.records import candidate, document
@@ -158,7 +158,7 @@ def group_is_left_at_once(world):
         gate.drain()
 
 
-@case(OURS)
+@case(OURS, EXACT)
 def second_signal_ends_at_once(world):
     """Draining against a broker that does not answer, a second SIGTERM ends the gate at once; nothing is doubled."""
     broker = world.second_broker(0).start()
