@@ -95,7 +95,8 @@ final class LaneRunner: Sendable {
   ) throws(ConfigurationError) -> KafkaProperties {
     let properties = try OutputProducerProperties.make(
       world.kafka, transactionalID: transactionalID,
-      transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs))
+      transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs),
+      lingerMs: lane == .security ? 1 : 5)
     tell(properties, "\(name) producer")
     return properties
   }
