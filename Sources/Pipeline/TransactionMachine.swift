@@ -111,7 +111,8 @@ public struct TransactionMachine {
     switch failure.kind {
     case .fenced:
       let isTimedOut = isOpen && nowMs - openedAtMs >= timeoutMs && stoppedAtMs <= openedAtMs
-      return isTimedOut && step != .replace ? replaceOrLeave(failure) : .leave(.fenced(failure.message))
+      return isTimedOut && step != .replace
+        ? replaceOrLeave(failure) : .leave(.fenced(failure.message))
     case .fatal: return .leave(.fatal(failure.message))
     case .offsetOutOfRange: return .leave(.offsetOutOfRange(failure.message))
     case .lostTransaction: return replaceOrLeave(failure)
