@@ -50,6 +50,10 @@ def write_documents(world):
     world.flush()
 
 
+class Doubled(CheckFailed):
+    """A (notification, device) came more than once."""
+
+
 class Ledger:
     """Counts records by (number, device). Candidates 0 to `issued` are out."""
 
@@ -117,7 +121,7 @@ class Ledger:
         self.counts[place] += 1
         if self.counts[place] > 1:
             where = f"{topic} {message.partition()}@{message.offset()}"
-            raise CheckFailed(f"doubled: n{number} of d-{slot} came {self.counts[place]} times, the last at {where}")
+            raise Doubled(f"doubled: n{number} of d-{slot} came {self.counts[place]} times, the last at {where}")
 
     def check(self, seconds=90):
         """Every (notification, device) exactly once across the three topics, and nothing left open."""
@@ -129,6 +133,8 @@ class Ledger:
 
         try:
             until(f"{due} records are there", complete, seconds, every=0.2)
+        except Doubled:
+            raise
         except CheckFailed as error:
             raise CheckFailed(f"{error}; {self.missing()}") from None
         # What comes late comes behind what is there: the end once more, after transactions have ended.

@@ -28,7 +28,10 @@ RETRIABLE = [
     "Fetch topic={candidate} nth=3 close",
 ]
 ABORT = [
-    *(f"TxnOffsetCommit nth=2 error {name}" for name in ("ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS")),
+    *(
+        f"TxnOffsetCommit nth=2 error {name}"
+        for name in ("ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "REBALANCE_IN_PROGRESS")
+    ),
     *(f"{OUT} nth=3 error {name}" for name in ("MESSAGE_TOO_LARGE", "INVALID_RECORD", "OUT_OF_ORDER_SEQUENCE_NUMBER")),
     f"{OUT} nth=3 error UNKNOWN_PRODUCER_ID",
     "AddPartitionsToTxn nth=2 error INVALID_PRODUCER_ID_MAPPING",
@@ -69,7 +72,9 @@ def meet(world, rules, allowed, seconds=40):
         try:
             until(f"reacts to: {rule}", lambda: met(gate, before, rule), seconds, every=0.05)
             code = gate.child.poll()
-            reaction = GOES_ON if code is None else next((k for k, v in CODES.items() if v == code), f"ends with {code}")
+            reaction = (
+                GOES_ON if code is None else next((k for k, v in CODES.items() if v == code), f"ends with {code}")
+            )
         except CheckFailed:
             reaction = f"is stuck for {seconds} s"
         broker.inject("")

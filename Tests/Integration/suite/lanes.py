@@ -92,7 +92,10 @@ def security_under_a_marketing_backlog(world):
     world.await_decided(120)
     gate.drain()
     ratio = p99(busy) / p99(idle)
-    print(f"\n   idle {told(idle)}\n   under the backlog {told(busy)}\n   {left} left at the last; p99 {ratio:.2f} times", flush=True)
+    print(
+        f"\n   idle {told(idle)}\n   under the backlog {told(busy)}\n   {left} left at the last; p99 {ratio:.2f} times",
+        flush=True,
+    )
     expect(ratio <= 3, f"{ratio:.2f} times the idle p99")
 
 
