@@ -1,6 +1,7 @@
 import Gate
 import Glibc
 import Pipeline
+import Telemetry
 
 /// `sendgate evaluate`: decisions without a broker, for reading and for tests.
 enum EvaluateCommand {
@@ -55,7 +56,7 @@ private struct Evaluation {
     var output = OutputBuffer(descriptor: STDOUT_FILENO)
     while let line = try lines.next() {
       let value = UnsafeRawBufferPointer(line)
-      let at = nowMs ?? engine.createdAtMs(of: value) ?? Process.nowMs()
+      let at = nowMs ?? engine.createdAtMs(of: value) ?? SystemTime.wallClockMs()
       let record = InputRecord(
         partition: 0, offset: 0, timestampMs: at, key: nil, value: value, handle: nil)
       try withUnsafePointer(to: record) { (pointer) throws(CommandFailure) in

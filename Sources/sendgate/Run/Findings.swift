@@ -37,7 +37,7 @@ final class Findings: Sendable {
     }
   }
 
-  func isWaiting(_ reason: String?) { state.withLock { $0.waiting = reason } }
+  func isWaiting(_ reason: String) { state.withLock { $0.waiting = reason } }
 
   /// The first reason stays.
   func mustStop(_ exitCode: Int32, _ reasons: [String]) {
