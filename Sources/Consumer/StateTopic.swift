@@ -55,6 +55,8 @@ public final class StateTopic: StateSource {
     properties.setDefaults([
       // Beside the preferences' and the candidates' queues this one is empty but for a while.
       ("queued.max.messages.kbytes", "32768"),
+      // The end is told by an answer without records; a broker keeps that back for so long.
+      ("fetch.wait.max.ms", "10"),
       // librdkafka's consumer queue exists only where there is a group; this one is never joined.
       ("group.id", "sendgate.state"),
     ])

@@ -105,11 +105,11 @@ extension GateLoop {
     let ms = restore.elapsedMs(nowMs: clock.monotonicMs())
     onEvent(
       .restored(restored, records: restore.records, ms: ms, unreadable: unreadableRecords))
+    unreadableRecords = 0
     restored = []
     if restore.isEmpty {
       counters.add(restore.records, to: .stateRecordsRestored)
       counters.set(.restoreMs, ms)
-      unreadableRecords = 0
     }
     mustReadState = restore.reading.isEmpty
     noteRestoring()
@@ -122,9 +122,11 @@ extension GateLoop {
   private func reportProgress() {
     let nowMs = clock.monotonicMs()
     guard !restore.isEmpty else {
-      progressAtMs = nowMs + Self.progressIntervalMs
+      progressAtMs = 0
       return
     }
+    // The first one after an interval, too: most restores are over by then.
+    if progressAtMs == 0 { progressAtMs = nowMs + Self.progressIntervalMs }
     guard nowMs >= progressAtMs else { return }
     progressAtMs = nowMs + Self.progressIntervalMs
     onEvent(.restoring(restore.progress(nowMs: nowMs)))
