@@ -35,6 +35,14 @@ enum GateMetrics {
     }
   }
 
+  /// A sample for each version of the tz database seen by this process; 1 for the one in use.
+  static func registerZones(_ version: String, _ world: SharedWorld, in registry: MetricRegistry) {
+    registry.gauge(
+      "tzdb_version", help: "The version of the tz database in use.",
+      labels: ["version": version]
+    ) { String(decoding: world.zones.current.version, as: UTF8.self) == version ? 1 : nil }
+  }
+
   static func register(_ runner: LaneRunner, in registry: MetricRegistry) {
     let counters = runner.counters
     let labels: Labels = ["lane": runner.name]
