@@ -187,7 +187,8 @@ def zombie_past_its_session(world):
     code = zombie.child.poll()
     expect(code in (None, Gate.FENCED), f"the zombie ended with {code}")
     if code is None:
-        zombie.drain()
+        # One lane may have joined again while the other is still finding out.
+        expect(zombie.terminate(40) in (0, Gate.FENCED), f"the zombie ended with {zombie.child.returncode}")
     other.drain()
     ledger.check()
 
