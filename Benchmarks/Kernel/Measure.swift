@@ -99,19 +99,23 @@ struct Restore {
   init(ids: Int) {
     let state = LaneState(policy: .builtIn, partitionCount: 1, hashKey: (5, 6))
     state.open(0)
+    let value = Array(#"{"at":"2026-03-09T22:30:00.000Z","outcome":"approved"}"#.utf8)
     var nanoseconds: Int64 = 0
-    for id in 0..<ids {
-      var key = "user-\(id % 300_000)\0d\0notification-\(id)\0device-\(id % 7)"
-      var value = #"{"at":"2026-03-09T22:30:00.000Z","outcome":"approved"}"#
-      key.withUTF8 { key in
-        value.withUTF8 { value in
-          let start = cpuNanoseconds()
-          _ = state.restore(
-            0, key: UnsafeRawBufferPointer(key), value: UnsafeRawBufferPointer(value),
-            nowMs: 1_773_095_400_000)
-          nanoseconds += cpuNanoseconds() - start
+    // By the thousand: looking at the clock costs as much as one of them.
+    for thousand in 0..<(ids / 1000) {
+      let keys = (0..<1000).map { i in
+        let id = thousand * 1000 + i
+        return Array("user-\(id % 300_000)\0d\0notification-\(id)\0device-\(id % 7)".utf8)
+      }
+      let start = cpuNanoseconds()
+      for key in keys {
+        key.withUnsafeBytes { key in
+          value.withUnsafeBytes {
+            _ = state.restore(0, key: key, value: $0, nowMs: 1_773_095_400_000)
+          }
         }
       }
+      nanoseconds += cpuNanoseconds() - start
     }
     state.finishRestore(0, nowMs: 1_773_095_400_000)
     megabytes = Double(state.memoryBytes) / 1_000_000
