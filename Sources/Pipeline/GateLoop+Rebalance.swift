@@ -86,11 +86,13 @@ extension GateLoop {
     }
   }
 
-  /// Takes nothing of what was assigned, so that the group can go on. librdkafka (2.0) can forget its
-  /// generation between the group's answer and ours, when a refused heartbeat comes late; it then
-  /// says no more until it is answered, and the next heartbeat makes it join anew.
+  /// Answers an assignment without owning any of it, so that the group can go on. librdkafka (2.0)
+  /// can forget its generation between the group's answer and ours, when a refused heartbeat comes
+  /// late; it then says no more until it is answered, and the next heartbeat makes it lose what it
+  /// was assigned and join anew. It is given the partitions all the same: it refuses to take back
+  /// what it does not hold. What it reads of them meanwhile is nobody's and is discarded.
   private func declineAssignment(_ partitions: [Int32]) throws(Failure) {
-    try source.assign([])
+    try source.assign(partitions.isEmpty ? [] : try source.startOffsets(of: partitions))
     unstarted = nil
     onEvent(.waiting("took none of partitions \(partitions): no longer a member of the group"))
   }

@@ -187,8 +187,9 @@ def zombie_past_its_session(world):
     code = zombie.child.poll()
     expect(code in (None, Gate.FENCED), f"the zombie ended with {code}")
     if code is None:
-        # One lane may have joined again while the other is still finding out.
-        expect(zombie.terminate(40) in (0, Gate.FENCED), f"the zombie ended with {zombie.child.returncode}")
+        # One lane may have noticed while the other is still finding out that it was fenced.
+        code = zombie.terminate(40)
+        expect(code in (0, Gate.FENCED), f"the zombie ended with {code} after SIGTERM")
     other.drain()
     ledger.check()
 
