@@ -10,7 +10,8 @@ enum EvaluateCommand {
     summary: "decide candidates from standard input, without a broker",
     details: """
       Reads one candidate a line and writes one record a line to standard output, in order, devices
-      in the order of the document. Keys and partitions are not checked: a line has neither.
+      in the order of the document. Keys and partitions are not checked: a line has neither. Nothing is
+      remembered from line to line: no candidate is a duplicate.
       With --clock record each candidate is decided at its created_at; one without is decided at the
       present, as a record that arrives now would be.
       """,

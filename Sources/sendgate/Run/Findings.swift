@@ -55,6 +55,8 @@ final class Findings: Sendable {
     if let end = runner.end { return "ended: \(end)" }
     if runner.control.request != .none { return "draining" }
     if runner.counters[.isPaused] != 0 { return "paused: the preferences are not up to date" }
+    let restoring = runner.counters[.restoringPartitions]
+    if restoring > 0 { return "reading back the state of \(restoring) partitions" }
     return nil
   }
 }
