@@ -24,11 +24,13 @@ let package = Package(
     .target(name: "CCrypto", cSettings: c, linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CShims", cSettings: c),
+    .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: swift),
     .target(name: "Telemetry", swiftSettings: swift),
-    .target(name: "Pipeline", dependencies: ["Gate", "Telemetry"], swiftSettings: swift),
+    .target(
+      name: "Pipeline", dependencies: ["Gate", "Telemetry", "CLZ4"], swiftSettings: swift),
     .target(name: "Kafka", dependencies: ["CKafka", "Telemetry"], swiftSettings: swift),
     .target(
       name: "Consumer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],

@@ -15,15 +15,23 @@ struct RecordEncoder {
     var offset: Int64
   }
 
+  /// What a record says of the hold it comes of: the first decision, and what took its place.
+  struct Hold {
+    var decidedAtMs: Int64
+    var deliverAfterMs: Int64
+    var supersededBy: Bytes?
+  }
+
   /// One record of a candidate that could be read.
   func write(
     _ decision: Decision, _ candidate: Candidate, deviceID: Bytes?,
-    preferences: PreferencePosition?, zones: ZoneTable, nowMs: Int64, original: Bytes,
-    to out: inout JSONWriter
+    preferences: PreferencePosition?, zones: ZoneTable, nowMs: Int64, hold: Hold? = nil,
+    original: Bytes, to out: inout JSONWriter
   ) {
     let ids = candidate.notificationID!.count + candidate.userID!.count + (deviceID?.count ?? 0)
     let names = (candidate.categoryText?.count ?? 0) + (candidate.subtype?.count ?? 0)
-    let rest = (candidate.collapseKey?.count ?? 0) + policyVersion.count
+    let rest =
+      (candidate.collapseKey?.count ?? 0) + policyVersion.count + (hold?.supersededBy?.count ?? 0)
     out.reserve(Self.fixedBytes + 6 * (ids + names + rest) + original.count)
     writeHead(decision, candidate, deviceID, preferences, zones, nowMs, &out)
     writeEvidence(decision.device, zones, &out)
@@ -33,8 +41,21 @@ struct RecordEncoder {
       out.raw(",\"deliver_after\":")
       out.instant(deliverAfter)
     }
+    if let hold { writeHold(hold, &out) }
     out.raw(",\"notification\":")
     out.raw(original)
+    out.byte(UInt8(ascii: "}"))
+  }
+
+  private func writeHold(_ hold: Hold, _ out: inout JSONWriter) {
+    if let newer = hold.supersededBy {
+      out.raw(",\"superseded_by\":")
+      out.string(newer)
+    }
+    out.raw(",\"held\":{\"decided_at\":")
+    out.instant(hold.decidedAtMs)
+    out.raw(",\"deliver_after\":")
+    out.instant(hold.deliverAfterMs)
     out.byte(UInt8(ascii: "}"))
   }
 
