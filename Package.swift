@@ -59,6 +59,9 @@ let package = Package(
       name: "alloc-check", dependencies: ["Gate", "Workload", "CAllocations"],
       path: "Benchmarks/AllocationCheck", swiftSettings: swift),
     .executableTarget(
+      name: "holds-bench", dependencies: ["Pipeline", "Gate"], path: "Benchmarks/Holds",
+      swiftSettings: swift),
+    .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),
 

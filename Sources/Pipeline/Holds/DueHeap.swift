@@ -76,23 +76,21 @@ struct DueHeap: ~Copyable {
     for at in stride(from: (count - 2) >> 2, through: 0, by: -1) { sift(base[at], from: at) }
   }
 
-  func forEach(_ body: (Item) -> Void) {
-    for i in 0..<count { body(Item(bits: base[i])) }
-  }
+  /// In no order.
+  func item(_ index: Int) -> Item { Item(bits: base[index]) }
 
-  /// How many items are due by then and `isWanted`, counted to `limit` at most: only those due are
-  /// looked at, and their children.
-  func count(notAfter due: UInt64, limit: Int, _ isWanted: (Item) -> Bool) -> Int {
-    var found = 0
+  /// Goes through the items that are due by then, in no order, until `limit` of them have counted.
+  /// Only those due are looked at, and their children.
+  func forEach(notAfter due: UInt64, limit: Int, _ counts: (Item) -> Bool) {
+    var counted = 0
     var open = count > 0 ? [0] : []
-    while let at = open.popLast(), found < limit {
+    while counted < limit, let at = open.popLast() {
       let item = Item(bits: base[at])
       guard item.due <= due else { continue }
-      if isWanted(item) { found += 1 }
+      if counts(item) { counted += 1 }
       let first = at * 4 + 1
       if first < count { open.append(contentsOf: first..<Swift.min(first + 4, count)) }
     }
-    return found
   }
 
   private mutating func resize(to newCapacity: Int) {

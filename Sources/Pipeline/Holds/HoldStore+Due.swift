@@ -66,10 +66,20 @@ extension HoldStore {
   public func overdue(_ provider: Provider, nowMs: Int64, limit: Int) -> Int {
     guard nowMs >= baseMs else { return 0 }
     let last = relative(nowMs)
-    return switch provider {
-    case .apns: apns.count(notAfter: last, limit: limit) { isCurrent($0, provider) }
-    case .fcm: fcm.count(notAfter: last, limit: limit) { isCurrent($0, provider) }
+    // One that was given back may be in the heap twice.
+    var seen: [UInt32] = []
+    let isNew: (DueHeap.Item) -> Bool = { [self] item in
+      guard isCurrent(item, provider), !entries[item.slot].isMarked else { return false }
+      entries[item.slot].isMarked = true
+      seen.append(item.slot)
+      return true
     }
+    switch provider {
+    case .apns: apns.forEach(notAfter: last, limit: limit, isNew)
+    case .fcm: fcm.forEach(notAfter: last, limit: limit, isNew)
+    }
+    for slot in seen { entries[slot].isMarked = false }
+    return seen.count
   }
 
   // MARK: Transactions

@@ -101,6 +101,6 @@ extension HoldStore {
       entries[item.slot].isMarked = true
       return true
     }
-    heap.forEach { entries[$0.slot].isMarked = false }
+    for index in 0..<heap.count { entries[heap.item(index).slot].isMarked = false }
   }
 }
