@@ -30,7 +30,7 @@ let package = Package(
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: swift),
     .target(name: "Telemetry", swiftSettings: swift),
     .target(
-      name: "Pipeline", dependencies: ["Gate", "Telemetry", "CLZ4"], swiftSettings: swift),
+      name: "Pipeline", dependencies: ["Gate", "Telemetry", "CLZ4", "CShims"], swiftSettings: swift),
     .target(name: "Kafka", dependencies: ["CKafka", "Telemetry"], swiftSettings: swift),
     .target(
       name: "Consumer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],

@@ -4,7 +4,7 @@
 /// Nothing is taken out of the middle: whoever changes a due pushes the slot again, and whoever pops
 /// compares with the entry. What agrees with no entry is stale.
 struct DueHeap: ~Copyable {
-  private static let step = 1 << 15
+  private static let stepMax = 1 << 13
   private static let slotBits: UInt64 = 24
 
   struct Item: Equatable {
@@ -26,7 +26,7 @@ struct DueHeap: ~Copyable {
   var min: Item? { count > 0 ? Item(bits: base[0]) : nil }
 
   mutating func push(_ item: Item) {
-    if count == capacity { resize(to: capacity + Swift.min(Self.step, max(64, capacity))) }
+    if count == capacity { resize(to: capacity + Swift.min(Self.stepMax, max(64, capacity / 64))) }
     var at = count
     count += 1
     while at > 0 {
@@ -43,7 +43,7 @@ struct DueHeap: ~Copyable {
     let first = Item(bits: base[0])
     count -= 1
     if count > 0 { sift(base[count], from: 0) }
-    if capacity - count > 2 * Self.step { resize(to: count + Self.step) }
+    if capacity - count > 4 * Self.stepMax { resize(to: count + Self.stepMax) }
     return first
   }
 

@@ -84,12 +84,12 @@ struct HoldEntry {
   }
 }
 
-/// The entries by slot, in one run of memory that grows by a fixed step: at this size the C library
+/// The entries by slot, in one run of memory that grows in small steps: at this size the C library
 /// moves pages, not bytes. Slot 0 is none.
 final class HoldEntries {
   /// Slots have 24 bits.
   static let slotsMax = 1 << 24
-  private static let step = 1 << 15
+  private static let stepMax = 1 << 13
 
   private(set) var base = UnsafeMutablePointer<HoldEntry>(bitPattern: 0x10)!
   private var capacity = 0
@@ -121,7 +121,7 @@ final class HoldEntries {
       slot = free
       free = base[Int(slot)].next
     } else {
-      if used >= capacity { resize(to: capacity + min(Self.step, max(64, capacity))) }
+      if used >= capacity { resize(to: capacity + min(Self.stepMax, max(64, capacity / 64))) }
       slot = UInt32(used)
       used += 1
     }

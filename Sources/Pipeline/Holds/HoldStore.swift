@@ -13,7 +13,7 @@ public struct HoldSlot: Hashable, Sendable {
 /// machine or a stepped clock everything overdue is due at once, in its order.
 ///
 /// At most 64 bytes a hold, all tables included, payloads apart: 40 of `HoldEntry`, 8 of `DueHeap`,
-/// and 4 to 5 in `SlotTable` for each of the hold, its user's first, and its collapse key.
+/// and 4.4 to 4.9 in `SlotTable` for each of the hold, its user's first, and its collapse key.
 public final class HoldStore {
   public struct Settings: Sendable {
     public var spread: HoldSpread

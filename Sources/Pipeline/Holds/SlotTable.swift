@@ -1,3 +1,5 @@
+import CShims
+
 /// From a hash to a slot of `HoldEntries`, four bytes an item: holds by identity, users by their newest
 /// hold, and collapse keys, all in one open table.
 ///
@@ -86,8 +88,8 @@ struct SlotTable: ~Copyable {
 
   mutating func insert(_ kind: Kind, _ slot: UInt32, hash: UInt64, entries: HoldEntries) {
     let shard = shards + Int(hash >> 56)
-    // Beyond 0.85 probes get long.
-    if (shard.pointee.used + 1) * 20 > shard.pointee.capacity * 17 { grow(shard, entries) }
+    // Dense, for memory's sake: sixteen items share a cache line, so a long probe is a short walk.
+    if (shard.pointee.used + 1) * 10 > shard.pointee.capacity * 9 { grow(shard, entries) }
     Self.place(Self.item(kind, slot, hash), hash, shard.pointee)
     shard.pointee.used += 1
     shard.pointee.live += 1
@@ -128,14 +130,16 @@ struct SlotTable: ~Copyable {
     return at
   }
 
-  /// Room for a sixth more than is live; the removed ones are left behind.
+  /// Room for a tenth more than is live; the removed ones are left behind.
   private func grow(_ shard: UnsafeMutablePointer<Shard>, _ entries: HoldEntries) {
     let old = shard.pointee
     var larger = Shard()
-    larger.capacity = max(8, (old.live + 1) * 27 / 20 + 1)
+    larger.capacity = max(8, (old.live + 1) * 50 / 41 + 1)
     larger.base = .allocate(capacity: larger.capacity)
     larger.base.initialize(repeating: 0, count: larger.capacity)
-    for i in 0..<old.capacity where old.base[i] & Self.slotMask != 0 {
+    for i in 0..<old.capacity {
+      if i + 16 < old.capacity { cs_prefetch(entries.base + Int(old.base[i + 16] & Self.slotMask)) }
+      guard old.base[i] & Self.slotMask != 0 else { continue }
       Self.place(old.base[i], Self.hash(old.base[i], entries), larger)
     }
     larger.live = old.live
