@@ -66,6 +66,11 @@ public final class Candidates {
       })
   }
 
+  /// Ordinary candidates for users that nobody knows.
+  public static func strangers(_ count: Int, of population: Users, seed: UInt64) -> Candidates {
+    ordinary(count, users: count, of: Users(seed: population.seed &+ 0x5EED), seed: seed)
+  }
+
   /// What the security topic carries.
   public static func security(_ count: Int, users: Int, of population: Users, seed: UInt64)
     -> Candidates

@@ -41,6 +41,9 @@ void ck_close(ck_handle *handle) {
   ck_rebalance_forget(handle);
   rd_kafka_queue_destroy(handle->main_queue);
   if (handle->consumer_queue) rd_kafka_queue_destroy(handle->consumer_queue);
+  const int version_with_fix = 0x02030000;
+  if (handle->has_subscribed && !handle->has_been_assigned && rd_kafka_version() < version_with_fix)
+    return;
   rd_kafka_destroy(handle->client);
   free(handle);
 }

@@ -23,6 +23,8 @@ struct ck_handle {
   ck_rebalance_kind unanswered;
   rd_kafka_topic_partition_list_t *unanswered_partitions;
   int is_leaving;
+  int has_subscribed;
+  int has_been_assigned;  // if only to nothing: the group's assignor has run
   _Atomic uint64_t delivery_failures;
   _Atomic int32_t delivery_failure_last;
 };

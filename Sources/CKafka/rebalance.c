@@ -8,6 +8,15 @@ static int is_cooperative(rd_kafka_t *client) {
   return protocol && !strcmp(protocol, "COOPERATIVE");
 }
 
+rd_kafka_resp_err_t ck_subscribe(ck_handle *handle, const char *topic) {
+  rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(topics, topic, RD_KAFKA_PARTITION_UA);
+  rd_kafka_resp_err_t code = rd_kafka_subscribe(handle->client, topics);
+  rd_kafka_topic_partition_list_destroy(topics);
+  handle->has_subscribed = 1;
+  return code;
+}
+
 static void forget_unanswered(ck_handle *handle) {
   handle->unanswered = CK_REBALANCE_NONE;
   if (handle->unanswered_partitions)
@@ -53,6 +62,8 @@ void ck_rebalance_noted(ck_handle *handle, rd_kafka_t *client, rd_kafka_resp_err
   ck_rebalance_kind kind = CK_REBALANCE_ASSIGN;
   if (code != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
     kind = rd_kafka_assignment_lost(client) ? CK_REBALANCE_LOST : CK_REBALANCE_REVOKE;
+  else
+    handle->has_been_assigned = 1;
   if (handle->is_leaving) {
     refuse(handle, kind, partitions);
     return;

@@ -15,7 +15,7 @@ public final class Engine {
   private let zones: ZonePublisher
   private let partitionCount: Int32
   private let decider: Decider
-  private let encoder: RecordEncoder
+  private var encoder: RecordEncoder
 
   private var decoder: CandidateDecoder
   private var out = JSONWriter(capacity: Engine.outputBytes)
@@ -98,6 +98,7 @@ public final class Engine {
     }
     let defaults = preferences.defaults
     let table = zones.current
+    encoder.startBatch(zones: table, nowMs: nowMs)
     for index in 0..<records.count {
       decide(index, records[index], defaults, table, nowMs)
     }
@@ -147,29 +148,29 @@ public final class Engine {
     if at.pointee.candidate.invalid != nil {
       let start = out.count
       encoder.writeInvalid(
-        at.pointee.candidate, zones: table, nowMs: nowMs, original: record.value, to: &out)
+        at.pointee.candidate, zones: table, original: record.value, to: &out)
       add(.dropped, .invalidCandidate, keyStart: start, valueStart: start, index)
       return
     }
     if let reason = at.pointee.rejection {
-      drop(reason, index, record, preferences: nil, table, nowMs)
+      drop(reason, index, record, preferences: nil, table)
       return
     }
     guard let block = at.pointee.block, preferences.confirm(block, at.pointee.hash) else {
-      drop(.unknownUser, index, record, preferences: nil, table, nowMs)
+      drop(.unknownUser, index, record, preferences: nil, table)
       return
     }
     let position = RecordEncoder.PreferencePosition(version: block.version, offset: block.offset)
     if block.isUnreadable {
-      drop(.preferencesUnreadable, index, record, preferences: position, table, nowMs)
+      drop(.preferencesUnreadable, index, record, preferences: position, table)
     } else if let deviceID = at.pointee.candidate.deviceID {
       if let device = block.find(deviceID) {
         decideDevice(device, index, record, block, position, defaults, table, nowMs)
       } else {
-        drop(.unknownDevice, index, record, preferences: position, table, nowMs)
+        drop(.unknownDevice, index, record, preferences: position, table)
       }
     } else if block.deviceCount == 0 {
-      drop(.noDevices, index, record, preferences: position, table, nowMs)
+      drop(.noDevices, index, record, preferences: position, table)
     } else {
       for device in 0..<block.deviceCount {
         decideDevice(device, index, record, block, position, defaults, table, nowMs)
@@ -192,7 +193,7 @@ public final class Engine {
     let valueStart = out.count
     encoder.write(
       decision, at.pointee.candidate, deviceID: deviceID, preferences: position, zones: table,
-      nowMs: nowMs, original: record.value!, to: &out)
+      original: record.value!, to: &out)
     add(
       decision.outcome, decision.reason, keyStart: keyStart, valueStart: valueStart, index,
       deviceID: deviceID)
@@ -200,12 +201,12 @@ public final class Engine {
 
   private func drop(
     _ reason: Reason, _ index: Int, _ record: InputRecord,
-    preferences: RecordEncoder.PreferencePosition?, _ table: ZoneTable, _ nowMs: Int64
+    preferences: RecordEncoder.PreferencePosition?, _ table: ZoneTable
   ) {
     let start = out.count
     encoder.write(
       .drop(reason), work[index].candidate, deviceID: work[index].candidate.deviceID,
-      preferences: preferences, zones: table, nowMs: nowMs, original: record.value!, to: &out)
+      preferences: preferences, zones: table, original: record.value!, to: &out)
     add(.dropped, reason, keyStart: start, valueStart: start, index)
   }
 

@@ -44,10 +44,13 @@ public final class GroupConsumer {
     self.groupID = groupID
     handle = try KafkaHandle(RD_KAFKA_CONSUMER, properties, onEvent: onEvent)
     queue = ck_consumer_queue(handle.raw)
-    let list = PartitionList(topic: topic, partitions: [Int32(RD_KAFKA_PARTITION_UA)])
-    let code = rd_kafka_subscribe(handle.client, list.raw)
-    // Only for arguments it cannot use.
-    precondition(code == RD_KAFKA_RESP_ERR_NO_ERROR, "subscribe to \(topic): \(code.rawValue)")
+    let code = ck_subscribe(handle.raw, topic)
+    guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+      handle.close()
+      throw ConfigurationError(
+        key: nil, value: nil,
+        reason: "cannot read topic \"\(topic)\": \(String(cString: rd_kafka_err2str(code)))")
+    }
   }
 
   /// Waits up to `timeoutMs` for records; serves the group and the events.

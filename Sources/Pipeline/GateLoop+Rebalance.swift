@@ -12,6 +12,7 @@ extension GateLoop {
       case .assigned(let partitions):
         try settleForRebalance()
         unstarted = partitions
+        unstartedSinceMs = clock.monotonicMs()
         try start()
       case .revoked(let partitions):
         try settleForRebalance()
@@ -55,6 +56,10 @@ extension GateLoop {
     guard let partitions = unstarted else { return }
     do throws(Failure) {
       guard let claim = source.claim(), claim.isFencing else {
+        if clock.monotonicMs() - unstartedSinceMs >= Self.claimMsMax {
+          try declineAssignment(partitions)
+          return
+        }
         throw Failure(.retriable, "not a member of the group yet")
       }
       if claim.memberID != memberID {
@@ -73,6 +78,15 @@ extension GateLoop {
     } catch {
       try waitOrLeave(error)
     }
+  }
+
+  /// Takes nothing of what was assigned, so that the group can go on. librdkafka (2.0) can forget its
+  /// generation between the group's answer and ours, when a refused heartbeat comes late; it then
+  /// says no more until it is answered, and the next heartbeat makes it join anew.
+  private func declineAssignment(_ partitions: [Int32]) throws(Failure) {
+    try source.assign([])
+    unstarted = nil
+    onEvent(.waiting("took none of partitions \(partitions): no longer a member of the group"))
   }
 
   /// Puts the source where the positions are. Until that has worked, everything it brings is

@@ -74,9 +74,10 @@ extension GateLoop {
     epochs.goIdle(epochSlot)
     if transaction.isOpen {
       guard try perform(.abort, sink.abort) else { return }
-      transaction.gone()
+      transaction.aborted()
       counters.add(1, to: .aborts)
       onEvent(.aborted(reason))
+      clock.sleep(ms: transaction.pauseMs)
     }
     giveUpBatch()
   }
@@ -94,6 +95,7 @@ extension GateLoop {
     transaction.replaced()
     counters.add(1, to: .producersReplaced)
     onEvent(.producerReplaced(reason))
+    clock.sleep(ms: transaction.pauseMs)
     while true {
       do throws(Failure) {
         owned.own(try source.startOffsets(of: owned.partitions))
@@ -142,7 +144,8 @@ extension GateLoop {
         return true
       } catch {
         let action = transaction.action(
-          after: step, failed: error, nowMs: clock.monotonicMs())
+          after: step, failed: error, nowMs: clock.monotonicMs(),
+          stoppedAtMs: control.stoppedAtMs)
         guard action == .retry else {
           try recover(from: error, at: step)
           return false
@@ -158,7 +161,9 @@ extension GateLoop {
   private func recover(
     from failure: Failure, at step: TransactionMachine.Step
   ) throws(LaneEnd) {
-    switch transaction.action(after: step, failed: failure, nowMs: clock.monotonicMs()) {
+    let action = transaction.action(
+      after: step, failed: failure, nowMs: clock.monotonicMs(), stoppedAtMs: control.stoppedAtMs)
+    switch action {
     case .retry: preconditionFailure("a retry is the performer's business")
     case .abort: try abort(failure.message)
     case .replaceProducer: try replaceProducer(failure.message)

@@ -51,6 +51,9 @@ public final class GateLoop<
   var mustSeek = false
   /// Given to us, and not started yet: their offsets are not stable, or the broker does not answer.
   var unstarted: [Int32]?
+  var unstartedSinceMs: Int64 = 0
+  /// A member knows its generation within milliseconds of being assigned something.
+  static var claimMsMax: Int64 { 3_000 }
   var isPaused = false
   let tally = DecisionTally()
   var transactionRecords = 0

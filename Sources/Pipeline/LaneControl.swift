@@ -15,10 +15,17 @@ public final class LaneControl: Sendable {
   }
 
   private let requested = Atomic<UInt8>(Request.none.rawValue)
+  private let stoppedAt = Atomic<Int64>(0)
 
   public init() {}
 
   public var request: Request { Request(rawValue: requested.load(ordering: .relaxed))! }
+
+  /// Monotonic milliseconds at which the process was last found to have been stopped for longer than
+  /// its group waits for it (a debugger, a frozen virtual machine); 0: never.
+  public var stoppedAtMs: Int64 { stoppedAt.load(ordering: .relaxed) }
+
+  public func noteStopped(atMs: Int64) { stoppedAt.store(atMs, ordering: .relaxed) }
 
   /// Asks; a weaker request never takes back a stronger one.
   public func ask(_ request: Request) {

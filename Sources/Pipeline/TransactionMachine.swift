@@ -37,8 +37,12 @@ public struct TransactionMachine {
 
   public private(set) var state = State.closed
   public private(set) var openedAtMs: Int64 = 0
+  private var abortedInARow = 0
   private var replacedInARow = 0
 
+  /// So many aborts without one commit between them: the producer itself may be the reason. One that
+  /// failed a record for good leaves a gap in its sequence, at which the broker refuses what follows.
+  static let abortedInARowMax = 3
   /// So many new producers without one commit between them: it is not the producer.
   static let replacedInARowMax = 5
 
@@ -73,27 +77,48 @@ public struct TransactionMachine {
   public mutating func committed() {
     precondition(state == .inDoubt, "a commit succeeded that was not asked for")
     state = .closed
+    abortedInARow = 0
     replacedInARow = 0
   }
 
-  /// The transaction is gone: aborted, or lost with its producer.
-  public mutating func gone() { state = .closed }
+  public mutating func aborted() {
+    state = .closed
+    abortedInARow += 1
+  }
 
+  /// The transaction is gone with its producer.
   public mutating func replaced() {
     state = .closed
+    abortedInARow = 0
     replacedInARow += 1
   }
 
+  /// How long to leave the broker alone before beginning again.
+  public var pauseMs: Int64 {
+    min(1000, 10 << Int64(abortedInARow + 2 * replacedInARow))
+  }
+
   /// What a failure asks for.
-  public func action(after step: Step, failed failure: Failure, nowMs: Int64) -> Action {
+  ///
+  /// The coordinator says the same of a producer that another one replaced and of one whose
+  /// transaction it timed out. A transaction that is still open past its time-out, in a process that
+  /// was not stopped meanwhile, was held up by the broker: nobody has taken over, and a new producer
+  /// goes on. A process that was stopped may have been taken for dead and replaced; it leaves.
+  /// - Parameter stoppedAtMs: when the process was last found to have been stopped; 0: never.
+  public func action(
+    after step: Step, failed failure: Failure, nowMs: Int64, stoppedAtMs: Int64 = 0
+  ) -> Action {
     switch failure.kind {
-    case .fenced: return .leave(.fenced(failure.message))
+    case .fenced:
+      let isTimedOut = isOpen && nowMs - openedAtMs >= timeoutMs && stoppedAtMs <= openedAtMs
+      return isTimedOut && step != .replace
+        ? replaceOrLeave(failure) : .leave(.fenced(failure.message))
     case .fatal: return .leave(.fatal(failure.message))
     case .offsetOutOfRange: return .leave(.offsetOutOfRange(failure.message))
     case .lostTransaction: return replaceOrLeave(failure)
     case .abort:
       switch step {
-      case .write, .flush, .sendOffsets, .commit: return .abort
+      case .write, .flush, .sendOffsets, .commit: return abortOrReplace(failure)
       // An abort that asks for an abort, or a begin: this producer leads nowhere.
       case .begin, .abort: return replaceOrLeave(failure)
       case .replace: return .leave(.fatal(failure.message))
@@ -102,11 +127,16 @@ public struct TransactionMachine {
       switch step {
       case .commit, .abort, .replace: return .retry
       // Some of the outputs may be in; only the whole can be done again.
-      case .write: return .abort
+      case .write: return abortOrReplace(failure)
       case .begin: return .retry
-      case .flush, .sendOffsets: return nowMs - openedAtMs < timeoutMs ? .retry : .abort
+      case .flush, .sendOffsets:
+        return nowMs - openedAtMs < timeoutMs ? .retry : abortOrReplace(failure)
       }
     }
+  }
+
+  private func abortOrReplace(_ failure: Failure) -> Action {
+    abortedInARow < Self.abortedInARowMax ? .abort : replaceOrLeave(failure)
   }
 
   private func replaceOrLeave(_ failure: Failure) -> Action {

@@ -6,8 +6,11 @@ import Pipeline
 public enum OutputProducerProperties {
   /// - Parameters:
   ///   - transactionalID: of this worker; nil for at-least-once.
+  ///   - lingerMs: how long a record waits for others to share its request. A commit waits for it,
+  ///     too, so it must be a small part of the commit interval.
   public static func make(
-    _ properties: KafkaProperties, transactionalID: String?, transactionTimeoutMs: Int64
+    _ properties: KafkaProperties, transactionalID: String?, transactionTimeoutMs: Int64,
+    lingerMs: Int = 5
   ) throws(ConfigurationError) -> KafkaProperties {
     var properties = properties
     if let transactionalID {
@@ -20,8 +23,7 @@ public enum OutputProducerProperties {
       "delivery.report.only.error", "true",
       because: "a report for each record costs more than the decision")
     properties.setDefaults([
-      // Over the commit interval of 100 ms it fills batches; the flush of a commit cuts it short.
-      ("linger.ms", "5"),
+      ("linger.ms", "\(lingerMs)"),
       // Half the broker's CPU, for a little of ours.
       ("compression.type", "lz4"),
       ("queue.buffering.max.messages", "1000000"),

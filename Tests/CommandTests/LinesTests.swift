@@ -11,12 +11,14 @@ import Testing
     let writer = ends[1]
     var thread = pthread_t()
     let box = Unmanaged.passRetained(Box(descriptor: writer, bytes: text))
-    pthread_create(&thread, nil, { raw in
-      let box = Unmanaged<Box>.fromOpaque(raw!).takeRetainedValue()
-      _ = box.bytes.withUnsafeBytes { FileIO.writeAll($0, to: box.descriptor) }
-      close(box.descriptor)
-      return nil
-    }, box.toOpaque())
+    pthread_create(
+      &thread, nil,
+      { raw in
+        let box = Unmanaged<Box>.fromOpaque(raw!).takeRetainedValue()
+        _ = box.bytes.withUnsafeBytes { FileIO.writeAll($0, to: box.descriptor) }
+        close(box.descriptor)
+        return nil
+      }, box.toOpaque())
     var reader = LineReader(descriptor: ends[0], name: "pipe", closesAtEnd: true)
     var found: [[UInt8]] = []
     while let line = try reader.next() { found.append(Array(line)) }

@@ -38,6 +38,32 @@ import Testing
     #expect(rig.cluster.violations() == [])
   }
 
+  /// A late answer to a heartbeat makes librdkafka forget its generation after the group has answered:
+  /// it then says nothing more until the assignment is, and nobody decides those partitions.
+  @Test func anAssignmentWithoutMembershipIsDeclinedInTime() {
+    let rig = Rig()
+    rig.source.onPoll = { [source = rig.source, cluster = rig.cluster] poll in
+      switch poll {
+      case 3:
+        source.believes = nil
+        source.note(.lost([0, 1, 2]), losing: 2)
+        source.note(.assigned([0, 1, 2]))
+      case 200:
+        cluster.member = GroupClaim(generation: 9, memberID: "m-9")
+        source.believes = cluster.member
+        source.note(.assigned([0, 1, 2]))
+      default: break
+      }
+    }
+    #expect(rig.run() == .drained)
+    #expect(
+      rig.source.log == [
+        "assign [0, 1, 2]", "unassign [0, 1, 2]", "assign []", "assign [0, 1, 2]",
+      ])
+    #expect(rig.cluster.isFinished)
+    #expect(rig.cluster.violations() == [])
+  }
+
   /// librdkafka rejoins under a new member id without saying that anything was lost (static
   /// membership, or a broker without KIP-394), while a partition was somebody else's in between.
   @Test func aNewMemberIDWithoutALossIsNotTrusted() {

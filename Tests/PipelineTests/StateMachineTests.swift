@@ -55,6 +55,26 @@ import Testing
     }
   }
 
+  @Test func fencedPastTheTimeOutIsTheBrokersDoingUnlessTheProcessWasStopped() {
+    let fenced = Failure(.fenced, "x")
+    for step in Step.allCases {
+      var machine = TransactionMachine(intervalMs: 100, timeoutMs: 10_000)
+      machine.opened(nowMs: 1_000)
+      let leave = TransactionMachine.Action.leave(.fenced("x"))
+      let held = step == .replace ? leave : .replaceProducer
+      #expect(machine.action(after: step, failed: fenced, nowMs: 10_999) == leave, "\(step)")
+      #expect(machine.action(after: step, failed: fenced, nowMs: 11_000) == held, "\(step)")
+      let before = machine.action(after: step, failed: fenced, nowMs: 11_000, stoppedAtMs: 1_000)
+      #expect(before == held, "\(step): stopped before the transaction")
+      let within = machine.action(after: step, failed: fenced, nowMs: 11_000, stoppedAtMs: 1_001)
+      #expect(within == leave, "\(step): stopped within it")
+    }
+    let machine = TransactionMachine(intervalMs: 100, timeoutMs: 10_000)
+    #expect(
+      machine.action(after: .begin, failed: fenced, nowMs: 99_999) == .leave(.fenced("x")),
+      "with nothing open there is nothing to time out")
+  }
+
   @Test func isDueWhenItsIntervalHasPassed() {
     var machine = TransactionMachine(intervalMs: 100, timeoutMs: 10_000)
     #expect(!machine.isDue(nowMs: 1_000_000))
@@ -65,6 +85,29 @@ import Testing
     machine.commitStarted()
     machine.committed()
     #expect(!machine.isOpen)
+  }
+
+  @Test func abortsWithoutACommitBetweenThemAskForANewProducer() {
+    let failed = Failure(.abort, "x")
+    for step in [Step.write, .flush, .sendOffsets, .commit] {
+      var machine = TransactionMachine(intervalMs: 100, timeoutMs: 10_000)
+      for _ in 0..<TransactionMachine.abortedInARowMax {
+        #expect(machine.action(after: step, failed: failed, nowMs: 0) == .abort)
+        machine.opened(nowMs: 0)
+        machine.aborted()
+      }
+      #expect(machine.action(after: step, failed: failed, nowMs: 0) == .replaceProducer)
+      machine.replaced()
+      #expect(machine.action(after: step, failed: failed, nowMs: 0) == .abort)
+      machine.opened(nowMs: 0)
+      machine.aborted()
+      machine.opened(nowMs: 0)
+      machine.commitStarted()
+      machine.committed()
+      machine.opened(nowMs: 0)
+      machine.aborted()
+      #expect(machine.action(after: step, failed: failed, nowMs: 0) == .abort)
+    }
   }
 
   @Test func aCommitResetsTheCountOfNewProducers() {

@@ -56,7 +56,10 @@ rd_kafka_t *ck_client(const ck_handle *handle);
 // Null on a producer.
 rd_kafka_queue_t *ck_consumer_queue(const ck_handle *handle);
 // Frees the queues, then destroys the client: librdkafka blocks in destroy for as long as a queue
-// is referenced.
+// is referenced. Does not destroy a consumer that joined a group and was never given an assignment,
+// where librdkafka is older than 2.3: it would fail an assertion on the cooperative assignor's
+// missing state (librdkafka issue 4312). That happens to a worker stopped while its group waits for
+// others; it is about to exit, and what it leaves goes with the process.
 void ck_close(ck_handle *handle);
 
 typedef enum ck_event_kind {
@@ -94,6 +97,8 @@ typedef enum ck_rebalance_kind {
   CK_REBALANCE_LOST,
 } ck_rebalance_kind;
 
+// Joins the client's group for one topic. Fails only for names it cannot use.
+rd_kafka_resp_err_t ck_subscribe(ck_handle *handle, const char *topic);
 // The next one noted, in order; the caller owns *partitions.
 ck_rebalance_kind ck_rebalance_next(ck_handle *handle, rd_kafka_topic_partition_list_t **partitions);
 // Answers one: incrementally under a cooperative assignor, as a whole under an eager one. Null on

@@ -70,11 +70,13 @@ struct JSONWriter: ~Copyable {
   mutating func string(_ bytes: Bytes?) {
     guard let bytes else { return raw("null") }
     byte(UInt8(ascii: "\""))
-    if bytes.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") })
-    {
-      for byte in bytes { escaped(byte) }
-    } else {
+    let isPlain = bytes.allWords {
+      !$0.hasByte(below: 0x20) && !$0.hasByte(UInt8(ascii: "\"")) && !$0.hasByte(UInt8(ascii: "\\"))
+    }
+    if isPlain {
       raw(bytes)
+    } else {
+      for byte in bytes { escaped(byte) }
     }
     byte(UInt8(ascii: "\""))
   }

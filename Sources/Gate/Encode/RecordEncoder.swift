@@ -1,13 +1,36 @@
 import CCrypto
 
 /// Writes the records of the three output topics. The candidate's own bytes go in unchanged.
-struct RecordEncoder {
+struct RecordEncoder: ~Copyable {
   /// Bytes of an unreadable candidate that are kept (requirements T4).
   static let keptBytesMax = 32_768
   /// What everything but ids, names and the candidate takes, at most.
   private static let fixedBytes = 4_096
 
-  let policyVersion: Bytes
+  private let policyVersion: Bytes
+  /// What is the same in all records of a batch, made once: the instant and the policy's version,
+  /// and up to `sharedSplit` what stands before the preferences' version, then what stands behind it.
+  private var shared = JSONWriter(capacity: 1_024)
+  private var sharedSplit = 0
+
+  init(policyVersion: Bytes) { self.policyVersion = policyVersion }
+
+  /// The zones and the instant of the records to come.
+  mutating func startBatch(zones: ZoneTable, nowMs: Int64) {
+    shared.removeAll()
+    shared.reserve(256 + 6 * (policyVersion.count + zones.version.count))
+    shared.raw(",\"decided_at\":")
+    shared.instant(nowMs)
+    shared.raw(",\"policy_version\":")
+    shared.string(policyVersion)
+    shared.raw(",\"preference_version\":")
+    sharedSplit = shared.count
+    shared.raw(",\"tzdb_version\":")
+    shared.string(zones.version)
+    shared.raw(",\"gate_version\":")
+    shared.string(GateVersion.text)
+    shared.raw(",\"evidence\":")
+  }
 
   /// What a record says of where the preferences stood.
   struct PreferencePosition {
@@ -25,15 +48,14 @@ struct RecordEncoder {
   /// One record of a candidate that could be read.
   func write(
     _ decision: Decision, _ candidate: Candidate, deviceID: Bytes?,
-    preferences: PreferencePosition?, zones: ZoneTable, nowMs: Int64, hold: Hold? = nil,
-    original: Bytes, to out: inout JSONWriter
+    preferences: PreferencePosition?, zones: ZoneTable, hold: Hold? = nil, original: Bytes,
+    to out: inout JSONWriter
   ) {
     let ids = candidate.notificationID!.count + candidate.userID!.count + (deviceID?.count ?? 0)
     let names = (candidate.categoryText?.count ?? 0) + (candidate.subtype?.count ?? 0)
-    let rest =
-      (candidate.collapseKey?.count ?? 0) + policyVersion.count + (hold?.supersededBy?.count ?? 0)
-    out.reserve(Self.fixedBytes + 6 * (ids + names + rest) + original.count)
-    writeHead(decision, candidate, deviceID, preferences, zones, nowMs, &out)
+    let rest = (candidate.collapseKey?.count ?? 0) + (hold?.supersededBy?.count ?? 0)
+    out.reserve(Self.fixedBytes + 6 * (ids + names + rest) + shared.count + original.count)
+    writeHead(decision, candidate, deviceID, preferences, &out)
     writeEvidence(decision.device, zones, &out)
     if decision.outcome == .approved {
       writeApproval(decision, candidate, &out)
@@ -61,16 +83,14 @@ struct RecordEncoder {
 
   /// The record of a candidate that cannot be decided, with what could be read of it.
   func writeInvalid(
-    _ candidate: Candidate, zones: ZoneTable, nowMs: Int64, original: Bytes?,
-    to out: inout JSONWriter
+    _ candidate: Candidate, zones: ZoneTable, original: Bytes?, to out: inout JSONWriter
   ) {
     let ids =
       (candidate.notificationID?.count ?? 0) + (candidate.userID?.count ?? 0)
       + (candidate.deviceID?.count ?? 0) + (candidate.categoryText?.count ?? 0)
-      + (candidate.subtype?.count ?? 0) + policyVersion.count
-    out.reserve(Self.fixedBytes + 6 * ids + Self.keptBytesMax * 2)
-    writeHead(
-      .drop(.invalidCandidate), candidate, candidate.deviceID, nil, zones, nowMs, &out)
+      + (candidate.subtype?.count ?? 0)
+    out.reserve(Self.fixedBytes + 6 * ids + shared.count + Self.keptBytesMax * 2)
+    writeHead(.drop(.invalidCandidate), candidate, candidate.deviceID, nil, &out)
     writeEvidence(nil, zones, &out)
     out.raw(",\"detail\":")
     out.string(candidate.invalid!.name)
@@ -109,8 +129,7 @@ struct RecordEncoder {
   @inline(__always)
   private func writeHead(
     _ decision: Decision, _ candidate: Candidate, _ deviceID: Bytes?,
-    _ preferences: PreferencePosition?, _ zones: ZoneTable, _ nowMs: Int64,
-    _ out: inout JSONWriter
+    _ preferences: PreferencePosition?, _ out: inout JSONWriter
   ) {
     out.raw("{\"outcome\":")
     out.string(decision.outcome.name)
@@ -134,18 +153,11 @@ struct RecordEncoder {
     out.string(candidate.categoryText)
     out.raw(",\"subtype\":")
     out.string(candidate.subtype)
-    out.raw(",\"decided_at\":")
-    out.instant(nowMs)
-    out.raw(",\"policy_version\":")
-    out.string(policyVersion)
-    out.raw(",\"preference_version\":")
+    out.raw(Bytes(start: shared.base, count: sharedSplit))
     if let version = preferences?.version { out.integer(version) } else { out.raw("null") }
     out.raw(",\"preference_offset\":")
     if let preferences { out.integer(preferences.offset) } else { out.raw("null") }
-    out.raw(",\"tzdb_version\":")
-    out.string(zones.version)
-    out.raw(",\"gate_version\":")
-    out.string(GateVersion.text)
+    out.raw(Bytes(start: shared.base + sharedSplit, count: shared.count - sharedSplit))
   }
 
   @inline(__always)
@@ -155,13 +167,13 @@ struct RecordEncoder {
     guard let device else {
       return out.raw(
         """
-        ,"evidence":{"user_category_opt_in":{"account":null,"device":null,"effective":null},\
+        {"user_category_opt_in":{"account":null,"device":null,"effective":null},\
         "os_permission":null,"device_token_status":null,\
         "quiet_hours":{"start":null,"end":null,"timezone":null,"timezone_source":null,\
         "in_window":null,"ends_at":null},"suppression_reason":null}
         """)
     }
-    out.raw(",\"evidence\":{\"user_category_opt_in\":{\"account\":")
+    out.raw("{\"user_category_opt_in\":{\"account\":")
     out.string(device.accountChoice.name)
     out.raw(",\"device\":")
     out.string(device.deviceChoice.name)

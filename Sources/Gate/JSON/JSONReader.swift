@@ -145,6 +145,8 @@ struct JSONReader {
       try enter()
       guard peek != UInt8(ascii: "}") else { return leave() }
       while true {
+        // A name that is no string is no JSON, not a value of another type.
+        guard peek == UInt8(ascii: "\"") else { throw .malformedJSON }
         try skipString()
         try take(UInt8(ascii: ":"))
         try skipOpaque()

@@ -32,7 +32,11 @@ final class BlockArena {
     directory.deallocate()
   }
 
-  var memoryBytes: Int { chunkCount * Self.chunkWords * 8 }
+  /// Bytes that hold blocks or have held them: the rest of the last chunk was never touched, so the
+  /// system has given no memory for it.
+  var memoryBytes: Int {
+    chunkCount == 0 ? 0 : ((chunkCount - 1) * Self.chunkWords + nextWord) * 8
+  }
 
   @inline(__always)
   static func address(

@@ -170,9 +170,11 @@ struct PackedPlace {
   init(bits: UInt64) { self.bits = bits }
 
   init(windowKind: WindowKind, window: QuietWindow, zone: UInt16) {
-    bits =
-      windowKind.rawValue | UInt64(window.startMinute) << 2 | UInt64(window.endMinute) << 13
-      | UInt64(window.days) << 24 | UInt64(zone) << 31
+    bits = windowKind.rawValue | UInt64(zone) << 31
+    // Zero where there is none, so that an account that says nothing takes no word.
+    guard windowKind == .set else { return }
+    bits |=
+      UInt64(window.startMinute) << 2 | UInt64(window.endMinute) << 13 | UInt64(window.days) << 24
   }
 }
 

@@ -62,7 +62,7 @@ public final class PreferenceTable: @unchecked Sendable {
       let index = ShardIndex(capacity: Self.initialCapacity)
       (indexes + shard).initialize(to: Atomic(UnsafeMutableRawPointer(index.base)))
     }
-    countMemory()
+    addMemory((0..<Self.shardCount).reduce(0) { $0 + index($1).memoryBytes })
   }
 
   deinit {
@@ -74,7 +74,7 @@ public final class PreferenceTable: @unchecked Sendable {
 
   /// Users held, unreadable ones included.
   public var users: Int { userCount.load(ordering: .relaxed) }
-  /// Bytes of index and blocks.
+  /// Bytes of index and blocks, those included that wait for their last reader.
   public var memoryBytes: Int { memory.load(ordering: .relaxed) }
 
   @inline(__always)
@@ -185,7 +185,9 @@ public final class PreferenceTable: @unchecked Sendable {
   private func store(_ words: [UInt64], _ hash: UserHash) -> Int64? {
     let shard = shard(hash)
     let sizeClass = BlockArena.sizeClass(words: words.count)
+    let bytesBefore = arenas[shard].memoryBytes
     let block = arenas[shard].allocate(sizeClass: sizeClass)
+    addMemory(arenas[shard].memoryBytes - bytesBefore)
     let out = BlockArena.address(block, in: directories[shard])
     words.withUnsafeBufferPointer { out.update(from: $0.baseAddress!, count: $0.count) }
     out[0] |=
@@ -224,8 +226,8 @@ public final class PreferenceTable: @unchecked Sendable {
     // Pairs with the acquiring load in `index`.
     indexes[shard].store(UnsafeMutableRawPointer(larger.base), ordering: .releasing)
     waitingIndexes.append((epochs.advance(), old))
+    addMemory(larger.memoryBytes)
     freeWhatNobodyReads()
-    countMemory()
     return larger
   }
 
@@ -237,7 +239,6 @@ public final class PreferenceTable: @unchecked Sendable {
     waiting.append((epochs.advance(), retired))
     retired.removeAll(keepingCapacity: true)
     freeWhatNobodyReads()
-    countMemory()
   }
 
   private func freeWhatNobodyReads() {
@@ -248,16 +249,14 @@ public final class PreferenceTable: @unchecked Sendable {
       waiting.removeFirst()
     }
     while let first = waitingIndexes.first, epochs.haveAllPassed(first.epoch) {
+      addMemory(-first.index.memoryBytes)
       first.index.deallocate()
       waitingIndexes.removeFirst()
     }
   }
 
-  private func countMemory() {
-    var bytes = 0
-    for shard in 0..<Self.shardCount {
-      bytes += index(shard).memoryBytes + arenas[shard].memoryBytes
-    }
-    memory.store(bytes, ordering: .relaxed)
+  /// One thread writes, so that a load and a store do.
+  private func addMemory(_ bytes: Int) {
+    memory.store(memory.load(ordering: .relaxed) + bytes, ordering: .relaxed)
   }
 }

@@ -183,6 +183,14 @@ struct CandidateDecoder: ~Copyable {
   @inline(__always)
   static func isID(_ text: Bytes) -> Bool {
     guard 1...idBytesMax ~= text.count else { return false }
+    // Nearly all ids are printable ASCII.
+    if text.allWords({ $0.isASCII && !$0.hasByte(below: 0x20) && !$0.hasByte(0x7F) }) {
+      return true
+    }
+    return isUnusualID(text)
+  }
+
+  private static func isUnusualID(_ text: Bytes) -> Bool {
     var previous: UInt8 = 0
     for byte in text {
       // U+0080 to U+009F are written C2 80 to C2 9F.

@@ -13,7 +13,7 @@ public final class Releaser {
   private let preferences: PreferenceTable
   private let zones: ZonePublisher
   private let decider: Decider
-  private let encoder: RecordEncoder
+  private var encoder: RecordEncoder
   private var decoder: HeldRecordDecoder
   private var out = JSONWriter(capacity: Releaser.outputBytes)
   private let work: UnsafeMutablePointer<Work>
@@ -66,6 +66,7 @@ public final class Releaser {
     read(holds)
     let defaults = preferences.defaults
     let table = zones.current
+    encoder.startBatch(zones: table, nowMs: nowMs)
     for index in 0..<holds.count where work[index].held != nil {
       decide(work + index, defaults, table, nowMs)
     }
@@ -84,6 +85,7 @@ public final class Releaser {
     read(holds)
     let defaults = preferences.defaults
     let table = zones.current
+    encoder.startBatch(zones: table, nowMs: nowMs)
     for index in 0..<holds.count {
       let at = work + index
       guard let held = at.pointee.held else { continue }
@@ -91,7 +93,7 @@ public final class Releaser {
         at.pointee.block = confirmed(at)
         end(
           at, held, .superseded, evidence: evidence(at, held, defaults, table, nowMs),
-          supersededBy: newer[index].notificationID, table, nowMs)
+          supersededBy: newer[index].notificationID, table)
       } else {
         at.pointee.fate = .heldOn
       }
@@ -222,20 +224,20 @@ public final class Releaser {
     if let reason = decider.rejection(held.candidate, nowMs: nowMs) {
       // As for a candidate: the preferences had no part in it.
       at.pointee.block = nil
-      return end(at, held, reason, evidence: nil, supersededBy: nil, table, nowMs)
+      return end(at, held, reason, evidence: nil, supersededBy: nil, table)
     }
     if block.isUnreadable {
       return end(
-        at, held, .preferencesUnreadable, evidence: nil, supersededBy: nil, table, nowMs)
+        at, held, .preferencesUnreadable, evidence: nil, supersededBy: nil, table)
     }
     guard let device = block.find(held.deviceID) else {
-      return end(at, held, .unknownDevice, evidence: nil, supersededBy: nil, table, nowMs)
+      return end(at, held, .unknownDevice, evidence: nil, supersededBy: nil, table)
     }
     let decision = decider.decide(
       held.candidate, held.candidate.category!, block: block, deviceIndex: device,
       defaults: defaults, zones: table, nowMs: nowMs, heldSinceMs: held.firstDecidedAtMs)
     at.pointee.provider = Provider(block.device(device).platform)
-    write(decision, at, held, supersededBy: nil, table, nowMs)
+    write(decision, at, held, supersededBy: nil, table)
   }
 
   private func evidence(
@@ -254,16 +256,16 @@ public final class Releaser {
   /// Dropped for this one reason.
   private func end(
     _ at: UnsafeMutablePointer<Work>, _ held: HeldRecord, _ reason: Reason,
-    evidence: DeviceEvidence?, supersededBy: Bytes?, _ table: ZoneTable, _ nowMs: Int64
+    evidence: DeviceEvidence?, supersededBy: Bytes?, _ table: ZoneTable
   ) {
     var decision = Decision.drop(reason)
     decision.device = evidence
-    write(decision, at, held, supersededBy: supersededBy, table, nowMs)
+    write(decision, at, held, supersededBy: supersededBy, table)
   }
 
   private func write(
     _ decision: Decision, _ at: UnsafeMutablePointer<Work>, _ held: HeldRecord,
-    supersededBy: Bytes?, _ table: ZoneTable, _ nowMs: Int64
+    supersededBy: Bytes?, _ table: ZoneTable
   ) {
     at.pointee.fate = decision.outcome == .deferred ? .heldOn : .ended
     at.pointee.outcome = decision.outcome
@@ -276,7 +278,6 @@ public final class Releaser {
     }
     encoder.write(
       decision, held.candidate, deviceID: held.deviceID, preferences: position, zones: table,
-      nowMs: nowMs,
       hold: RecordEncoder.Hold(
         decidedAtMs: held.firstDecidedAtMs, deliverAfterMs: held.firstDeliverAfterMs,
         supersededBy: supersededBy),

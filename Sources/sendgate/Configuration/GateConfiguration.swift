@@ -151,16 +151,11 @@ extension GateConfiguration {
     return Logger(format: format, levelMin: logLevel)
   }
 
-  /// Says what counts, one line a setting that is not the default.
+  /// Says what counts: every setting that is not the default, with where it comes from.
   func log(to log: Logger) {
-    for setting in effective where setting.origin != Settings.Origin.builtIn.description {
-      log.info(
-        "A setting is in force.",
-        [
-          "configuration.key": .string(setting.key), "configuration.value": .string(setting.value),
-          "configuration.origin": .string(setting.origin),
-        ])
-    }
+    let settings = effective.filter { $0.origin != Settings.Origin.builtIn.description }
+      .map { "\($0.key)=\($0.value) (\($0.origin))" }
+    SettingsLog.write(settings, "Settings in force.", to: log)
     for variable in unknownVariables {
       log.warning(
         "A variable of the environment looks like a setting and is none.",

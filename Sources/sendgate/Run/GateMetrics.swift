@@ -9,7 +9,9 @@ enum GateMetrics {
   static func register(_ world: SharedWorld, in registry: MetricRegistry) {
     registry.info(
       "build", help: "What this process is.",
-      labels: ["version": String(describing: GateVersion.text), "policy_version": world.policy.version])
+      labels: [
+        "version": String(describing: GateVersion.text), "policy_version": world.policy.version,
+      ])
     registry.gauge("preference_users", help: "Users in the preference table.") {
       Double(world.preferences.users)
     }
@@ -25,10 +27,20 @@ enum GateMetrics {
     }
     for count in PreferenceCounters.Count.allCases {
       registry.counter(
-        "preference_records", help: "Records read from the preference topics, by what became of them and what was passed over in them.",
+        "preference_records",
+        help:
+          "Records read from the preference topics, by what became of them and what was passed over in them.",
         labels: ["result": name(count)]
       ) { world.preferenceCounters[count] }
     }
+  }
+
+  /// A sample for each version of the tz database seen by this process; 1 for the one in use.
+  static func registerZones(_ version: String, _ world: SharedWorld, in registry: MetricRegistry) {
+    registry.gauge(
+      "tzdb_version", help: "The version of the tz database in use.",
+      labels: ["version": version]
+    ) { String(decoding: world.zones.current.version, as: UTF8.self) == version ? 1 : nil }
   }
 
   static func register(_ runner: LaneRunner, in registry: MetricRegistry) {

@@ -21,14 +21,19 @@ final class GateProcess {
   private var laneThreads: [NamedThread] = []
   private var sideThreads: [NamedThread] = []
   private var status: StatusLine
+  private var zonesSeen: Set<String> = []
   private var zonesCheckedAtMs: Int64 = 0
   private var zonesRenewedAtMs: Int64 = 0
+  private static let stopMsMin: Int64 = 2_000
+  private static let abandonMsMax: Int64 = 1_000
+  private var turnedAtMs: Int64 = 0
   private var drainUntilMs: Int64?
+  /// When to end whatever the lanes are waiting in: they were told not to wait.
+  private var leaveAtMs: Int64?
   /// Why the gate stops by itself: the exit code to end with.
   private var failure: Int32?
 
   init(_ configuration: GateConfiguration, untilIdleMs: Int64?) throws(CommandFailure) {
-    Signals.block()
     world = try SharedWorld(configuration, log: configuration.makeLogger())
     self.untilIdleMs = untilIdleMs
     status = StatusLine()
@@ -46,8 +51,11 @@ final class GateProcess {
     world.configuration.log(to: log)
     log.info(
       "The gate starts",
-      ["version": .string(String(describing: GateVersion.text)), "policy": .string(world.policy.version),
-        "tzdb": .string(zonesVersion)])
+      [
+        "version": .string(String(describing: GateVersion.text)),
+        "policy": .string(world.policy.version),
+        "tzdb": .string(zonesVersion),
+      ])
     guard let server = startHTTP() else { return ExitCode.unavailable }
     defer { server.value?.stop() }
     startSideThreads()
@@ -87,6 +95,7 @@ final class GateProcess {
   /// Nil where the address cannot be listened on; a box with nothing where none is set.
   private func startHTTP() -> (value: HTTPServer?, Void)? {
     GateMetrics.register(world, in: registry)
+    noteZones()
     guard let address = world.configuration.httpAddress else { return (nil, ()) }
     let beat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(world.configuration.livenessTimeoutMs))
@@ -95,7 +104,9 @@ final class GateProcess {
       let server = try HTTPServer(
         address: address,
         respond: HealthPages(world, findings, registry, beat).respond)
-      world.log.info("Serving metrics and health", ["http.host": .string(address.host), "http.port": .integer(server.port)])
+      world.log.info(
+        "Serving metrics and health",
+        ["http.host": .string(address.host), "http.port": .integer(server.port)])
       return (server, ())
     } catch {
       world.log.error(
@@ -112,6 +123,7 @@ final class GateProcess {
     if let signal = Signals.wait(ms: 100) { heed(signal) }
     mainBeat?.beat()
     let nowMs = clock.monotonicMs()
+    noteStop(nowMs)
     if runners.isEmpty, drainUntilMs == nil, let counts = findings.counts { startLanes(counts) }
     if let finding = findings.stop { stop(finding) }
     for runner in runners {
@@ -121,12 +133,22 @@ final class GateProcess {
       world.log.info("No input for long enough; draining")
       drain()
     }
-    if let drainUntilMs, nowMs >= drainUntilMs {
-      ask(.abandon)
-    }
+    if let drainUntilMs, nowMs >= drainUntilMs { abandon(nowMs) }
+    if let leaveAtMs, nowMs >= leaveAtMs { leave() }
     heedZones(nowMs)
     findings.publish(runners)
     status.show(runners, isReady: world.readiness.isReady, users: world.preferences.users, nowMs)
+  }
+
+  /// This thread turns ten times a second and waits for nobody: a long gap is the whole process
+  /// having been stopped, and whoever was stopped may have been replaced.
+  private func noteStop(_ nowMs: Int64) {
+    if turnedAtMs > 0, nowMs - turnedAtMs > Self.stopMsMin {
+      world.log.warning(
+        "The process was stopped for a while", ["stopped.ms": .integer(Int(nowMs - turnedAtMs))])
+      for runner in runners { runner.control.noteStopped(atMs: nowMs) }
+    }
+    turnedAtMs = nowMs
   }
 
   private func heed(_ signal: String) {
@@ -135,8 +157,22 @@ final class GateProcess {
       drain()
     } else {
       world.log.warning("Leaving without waiting", ["signal": .string(signal)])
-      ask(.abandon)
+      abandon(clock.monotonicMs())
     }
+  }
+
+  private func abandon(_ nowMs: Int64) {
+    ask(.abandon)
+    leaveAtMs = leaveAtMs ?? nowMs + Self.abandonMsMax
+  }
+
+  /// A lane inside a call to a broker that does not answer cannot be asked. What it left open is the
+  /// coordinator's to abort.
+  private func leave() -> Never {
+    let code = failure ?? ExitCode.ok
+    world.log.warning("Left while lanes were waiting for a broker", ["exit.code": .integer(code)])
+    world.log.flush()
+    _exit(code)
   }
 
   /// A lane that ends by itself takes the others along: half a gate would go on unnoticed.
@@ -193,6 +229,7 @@ final class GateProcess {
       if timeZones.changed() {
         do throws(TimeZoneDatabaseError) {
           try timeZones.load(into: world.zones)
+          noteZones()
           world.log.info("Reloaded the time zones", ["tzdb": .string(zonesVersion)])
         } catch {
           world.log.error(
@@ -205,6 +242,11 @@ final class GateProcess {
       zonesRenewedAtMs = nowMs
       world.zones.renewCaches(nowSeconds: clock.wallMs() / 1_000)
     }
+  }
+
+  private func noteZones() {
+    guard zonesSeen.insert(zonesVersion).inserted else { return }
+    GateMetrics.registerZones(zonesVersion, world, in: registry)
   }
 
   private var zonesVersion: String { String(decoding: world.zones.current.version, as: UTF8.self) }

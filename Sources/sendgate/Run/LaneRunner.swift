@@ -30,6 +30,8 @@ final class LaneRunner: Sendable {
 
   /// The whole life of the lane, on the calling thread.
   func run() {
+    // Before the clients are made: their threads inherit it.
+    if lane == .ordinary { ThreadPriority.yieldToOthers() }
     let end: LaneEnd
     do throws(ConfigurationError) {
       end = try runLoop()
@@ -47,13 +49,14 @@ final class LaneRunner: Sendable {
   private func runLoop() throws(ConfigurationError) -> LaneEnd {
     let names = world.topicNames
     let input = names[lane == .security ? .candidateSecurity : .candidate]
+    let properties = try LaneConsumerProperties.make(world.kafka, groupID: groupID) { choice in
+      world.log.info(
+        "Chose how the consumer fetches ahead",
+        ["lane": .string(name), "kafka.fetch": .string(choice)])
+    }
+    tell(properties, "\(name) consumer")
     let source = try CandidateTopic(
-      topic: input,
-      properties: try LaneConsumerProperties.make(world.kafka, groupID: groupID) { choice in
-        world.log.info(
-          "Chose how the consumer fetches ahead",
-          ["lane": .string(name), "kafka.fetch": .string(choice)])
-      },
+      topic: input, properties: properties,
       recordsMax: world.configuration.batchRecordsMax,
       onEvent: world.onKafkaEvent("\(name) consumer"),
       onProblem: { [log = world.log, name] error in
@@ -90,9 +93,19 @@ final class LaneRunner: Sendable {
   private func producerProperties(
     transactionalID: String?
   ) throws(ConfigurationError) -> KafkaProperties {
-    try OutputProducerProperties.make(
+    let properties = try OutputProducerProperties.make(
       world.kafka, transactionalID: transactionalID,
-      transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs))
+      transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs),
+      lingerMs: lane == .security ? 1 : 5)
+    tell(properties, "\(name) producer")
+    return properties
+  }
+
+  /// What the guarantees rest on, as it is; secrets hidden.
+  private func tell(_ properties: KafkaProperties, _ client: String) {
+    SettingsLog.write(
+      "\(properties)".split(separator: " ").map(String.init),
+      "Properties of a Kafka client.", client: client, to: world.log)
   }
 
   private func loop<Sink: DecisionSink>(_ source: CandidateTopic, _ sink: Sink) -> LaneEnd {

@@ -12,6 +12,7 @@ enum RunCommand {
       .integer("until-idle", "SECONDS", 1...86_400, "end after so long without input")
     ],
     run: { (arguments) throws(CommandFailure) in
+      Signals.block()
       let configuration = try arguments.loadConfiguration()
       let process = try GateProcess(
         configuration, untilIdleMs: arguments.integer("until-idle").map { Int64($0) * 1_000 })

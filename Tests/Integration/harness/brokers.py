@@ -1,10 +1,11 @@
 """The brokers that the suite can run on, and what each of them keeps of Kafka's promises."""
 
+import importlib.util
 import os
 import re
+import shutil
 import signal
 import socket
-import sys
 
 from confluent_kafka.admin import AdminClient
 
@@ -71,6 +72,10 @@ class OurBroker:
         if self.process is not None:
             self.process.finish()
 
+    def forget(self):
+        """Its data is of no use once it has ended."""
+        shutil.rmtree(os.path.join(self.directory, "data"), ignore_errors=True)
+
     def describe(self):
         return self.process.describe() if self.process is not None else "-- broker never started"
 
@@ -117,8 +122,8 @@ class SendgateBroker(OurBroker):
             file.write(plan)
         self.process.signal(signal.SIGHUP)
 
-    def another(self, port):
-        return SendgateBroker(self.sendgate, self.directory, "another", port)
+    def another(self, port, name):
+        return SendgateBroker(self.sendgate, self.directory, name, port)
 
 
 class NoidaBroker(OurBroker):
@@ -129,11 +134,12 @@ class NoidaBroker(OurBroker):
 
     def start(self):
         self.port = self.port or free_port()
-        command = os.path.join(os.path.dirname(sys.executable), "noida-db")
-        words = [command, "start", "--only", "kafka", "--kafka-port", self.port]
+        # The program itself: its launcher would be the one that is killed, and it would live on.
+        package = importlib.util.find_spec("noida_db").submodule_search_locations[0]
+        words = [os.path.join(package, "noida-db"), "start", "--only", "kafka", "--kafka-port", self.port]
         self.process = Process(self.name, words, self.directory)
         self.await_answer()
         return self
 
-    def another(self, port):
-        return NoidaBroker(self.directory, "another", port)
+    def another(self, port, name):
+        return NoidaBroker(self.directory, name, port)

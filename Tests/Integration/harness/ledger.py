@@ -30,6 +30,7 @@ KINDS = {
 }
 NAMES = list(KINDS)
 DEVICES_MAX = 3
+LOAD_STEP = 1000
 HEAD = re.compile(rb'"notification_id":"n(\d+)".{0,200}?"device_id":(?:"d-(\d)"|null)')
 
 
@@ -49,6 +50,10 @@ def write_documents(world):
     world.flush()
 
 
+class Doubled(CheckFailed):
+    """A (notification, device) came more than once."""
+
+
 class Ledger:
     """Counts records by (number, device). Candidates 0 to `issued` are out."""
 
@@ -63,22 +68,17 @@ class Ledger:
         self.reader.ledger = self
         world.readers.append(self.reader)
 
-    def issue(self, count, ahead_max=None, producer=None, stopping=None):
-        """Writes the next `count` candidates, never more than `ahead_max` ahead of what the gate has committed."""
-        producer = producer or self.world.producer
+    def issue(self, count):
+        """Writes the next `count` candidates, and has them acknowledged."""
         first, self.issued = self.issued, self.issued + count
         self.counts.frombytes(bytes(count * DEVICES_MAX))
-        topic, start, done = self.world.topics["candidate"], self.world.progress() if ahead_max else 0, 0
-        failures = []
+        topic, producer, failures = self.world.topics["candidate"], self.world.producer, []
 
         def on_delivery(error, _):
             if error is not None:
                 failures.append(error)
 
         for number in range(first, first + count):
-            if ahead_max and done % 500 == 0:
-                while done > self.world.progress() - start + ahead_max and not (stopping and stopping.is_set()):
-                    producer.poll(0.02)
             user_id = user_of(number)
             value = encode(candidate(f"n{number}", user_id, KINDS[kind_of(number)][0], payload={"n": number}))
             while True:
@@ -87,14 +87,22 @@ class Ledger:
                     break
                 except BufferError:
                     producer.poll(0.05)
-            done += 1
-            if done % 100 == 0:
-                producer.poll(0)
         left = producer.flush(120)
         expect(left == 0 and not failures, f"{left} candidates were not acknowledged; failures: {failures[:3]}")
 
-    def issue_beside(self, count, ahead_max, **how):
-        return Background(lambda stopping: self.issue(count, ahead_max, stopping=stopping, **how))
+    def load(self, ahead_max, at_least=0):
+        """Candidates beside the test until it says stop and there are `at_least`; the gate is never left without work,
+        nor `ahead_max` behind."""
+        before, start = self.issued, self.world.progress()
+
+        def run(stopping):
+            while not stopping.is_set() or self.issued - before < at_least:
+                if self.issued - before > self.world.progress() - start + ahead_max:
+                    self.world.producer.poll(0.02)
+                else:
+                    self.issue(LOAD_STEP)
+
+        return Background(run)
 
     def take(self, topic, message):
         value = message.value()
@@ -113,7 +121,7 @@ class Ledger:
         self.counts[place] += 1
         if self.counts[place] > 1:
             where = f"{topic} {message.partition()}@{message.offset()}"
-            raise CheckFailed(f"doubled: n{number} of d-{slot} came {self.counts[place]} times, the last at {where}")
+            raise Doubled(f"doubled: n{number} of d-{slot} came {self.counts[place]} times, the last at {where}")
 
     def check(self, seconds=90):
         """Every (notification, device) exactly once across the three topics, and nothing left open."""
@@ -125,6 +133,8 @@ class Ledger:
 
         try:
             until(f"{due} records are there", complete, seconds, every=0.2)
+        except Doubled:
+            raise
         except CheckFailed as error:
             raise CheckFailed(f"{error}; {self.missing()}") from None
         # What comes late comes behind what is there: the end once more, after transactions have ended.

@@ -6,7 +6,8 @@ import subprocess
 
 from harness.checking import CheckFailed, until
 
-TAIL_BYTES = 6000
+TAIL_LINES = 30
+LINE_LENGTH = 500
 
 
 class Process:
@@ -90,9 +91,9 @@ class Process:
         state = "running" if code is None else f"ended with {code}"
         lines = [f"-- {self.name} (pid {self.pid}, {state}): {' '.join(self.command)}"]
         for path in (self.out_path, self.err_path):
-            text = _read(path)[-TAIL_BYTES:]
-            if text.strip():
-                lines.append(f"   {path}:\n" + "\n".join("   | " + line for line in text.splitlines()))
+            told = _read(path).splitlines()[-TAIL_LINES:]
+            if told:
+                lines.append(f"   {path}:\n" + "\n".join(f"   | {line[:LINE_LENGTH]}" for line in told))
         return "\n".join(lines)
 
 

@@ -112,7 +112,7 @@ class World:
         return process
 
     def second_broker(self, port):
-        broker = self.broker.another(port)
+        broker = self.broker.another(port, f"{self.prefix}-broker")
         self.extra_brokers.append(broker)
         return broker
 
@@ -234,13 +234,16 @@ class World:
             found += [(name, number) for number in last if stable[number] != last[number]]
         return found
 
-    def await_decided(self, seconds=60, security=False):
-        """Waits until the gate has committed every candidate that was written. Not for topics with markers."""
+    def await_decided(self, seconds=60, security=False, ended=()):
+        """Waits until the gate has committed every candidate that was written. Not for topics with markers.
+
+        A gate that ended by itself is an error, but for the exit codes `ended`."""
+        fine = {None, 0, -9, Gate.FENCED, *ended}
         ends = self.ends("candidate.security" if security else "candidate")
 
         def look():
             for process in self.processes:
-                if isinstance(process, Gate) and process.child.poll() not in (None, 0, -9, Gate.FENCED):
+                if isinstance(process, Gate) and process.child.poll() not in fine:
                     raise CheckFailed(f"{process.name} ended with {process.child.returncode}")
             try:
                 committed = self.committed(security)
@@ -257,6 +260,7 @@ class World:
             process.finish()
         for broker in self.extra_brokers:
             broker.finish()
+            broker.forget()
         for reader in self.readers + list(self._watchers.values()):
             reader.close()
 

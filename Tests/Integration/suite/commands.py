@@ -8,7 +8,7 @@ from harness.cases import case
 from harness.checking import expect, expect_equal
 from harness.murmur2 import partition_of
 from harness.records import candidate, device, document, encode
-from harness.verify import check_all
+from harness.verify import ROOT, check_all
 
 
 def lines_file(world, name, lines):
@@ -122,6 +122,7 @@ def generated_workload_is_decided(world):
     folder = os.path.join(world.directory, "workload")
     start = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     words = ["--users", "500", "--candidates", "2000", "--seed", "7", "--start", start, "--out", folder]
+    words += ["--places", ROOT / "deploy/places.tsv"]
     done = world.command("generate", "generate", *words)
     expect_equal(done.child.returncode, 0, f"exit code of generate:\n{done.output()[:500]}")
     made = {}

@@ -1,6 +1,6 @@
 """Every (notification, device) exactly once, through clean stops, rebalances, crashes and zombies."""
 
-from harness.brokers import DURABLE, EXACT
+from harness.brokers import DURABLE, EXACT, INJECTS
 from harness.cases import case
 from harness.checking import expect, expect_equal, let_pass, until
 from harness.gate import Gate
@@ -20,9 +20,9 @@ def prepared(world, partitions=6):
 
 @case()
 def ten_clean_stops(world):
-    """10 clean stops and restarts under a load of 60,000: exit 0 each time, every (notification, device) once."""
+    """10 clean stops and restarts under a load of 60,000 and more: exit 0 each time, every (notification, device) once."""
     ledger = prepared(world)
-    load = ledger.issue_beside(60_000, ahead_max=4000)
+    load = ledger.load(ahead_max=5000, at_least=60_000)
     for turn in range(10):
         gate = world.gate(f"gate-0/{turn}")
         before = world.progress()
@@ -31,7 +31,7 @@ def ten_clean_stops(world):
         gate.drain()
         check_ended_cleanly(world)
     last = world.gate("gate-0/last")
-    load.join()
+    load.stop()
     world.await_decided(60)
     last.drain()
     ledger.check()
@@ -39,18 +39,18 @@ def ten_clean_stops(world):
 
 @case(EXACT)
 def instances_join_and_leave(world):
-    """Two instances join and leave one another 6 times under a load of 100,000; every (notification, device) once."""
+    """An instance joins another and leaves again, 6 times under load; every (notification, device) once."""
     ledger = prepared(world)
-    load = ledger.issue_beside(100_000, ahead_max=8000)
+    load = ledger.load(ahead_max=8000)
     stayer = world.gate("gate-0", **SHORT_SESSION)
     for turn in range(6):
         before = world.progress()
         other = world.gate(f"gate-1/{turn}", **SHORT_SESSION)
         other.wait_for_output("ssigned", 40)
-        at_progress(world, min(before + 6000, 98_000))
+        until("it decides too, or the other does", lambda: world.progress() > before + 3000, 60)
         random_moment(world)
         other.drain()
-    load.join()
+    load.stop()
     world.await_decided(90)
     stayer.drain()
     ledger.check()
@@ -62,13 +62,13 @@ def cooperative_hand_over(world):
     ledger = prepared(world, partitions=8)
     first = world.gate("gate-0", **SHORT_SESSION)
     first.await_ready()
-    load = ledger.issue_beside(60_000, ahead_max=5000)
+    load = ledger.load(ahead_max=5000)
     at_progress(world, 5000)
     second = world.gate("gate-1", **SHORT_SESSION)
     until("the second decides too", lambda: decided(second) > 0, 60)
     mark = decided(first)
     until("the first still decides", lambda: decided(first) > mark, 60)
-    load.join()
+    load.stop()
     world.await_decided(60)
     first.drain()
     second.drain()
@@ -84,7 +84,7 @@ def decided(gate):
 def crash_round(world, ledger, instances, number, count=200_000):
     """200,000 candidates; one instance comes and goes, and at a random moment one or both are killed with -9."""
     start = ledger.issued
-    load = ledger.issue_beside(count, ahead_max=20_000)
+    load = ledger.load(ahead_max=20_000, at_least=count)
     joiner = world.gate(f"gate-2/{number}", **SHORT_SESSION)
     at_progress(world, start + world.random.randrange(count // 20, count // 2))
     random_moment(world)
@@ -95,7 +95,7 @@ def crash_round(world, ledger, instances, number, count=200_000):
         instances[victim] = world.gate(f"gate-{victim}/{number}", **SHORT_SESSION)
     at_progress(world, start + world.random.randrange(count // 2, count * 4 // 5))
     joiner.drain()
-    load.join(240)
+    load.stop(240)
     world.await_decided(90)
     ledger.check()
 
@@ -131,7 +131,7 @@ def broker_killed_3_times(world):
     ledger = prepared(world)
     # The gate's producers may wait for the broker as long as the test does.
     gate = world.gate("gate-0", **SHORT_SESSION)
-    load = ledger.issue_beside(100_000, ahead_max=10_000)
+    load = ledger.load(ahead_max=10_000, at_least=100_000)
     for turn in range(3):
         at_progress(world, 10_000 + turn * 25_000 + world.random.randrange(10_000))
         random_moment(world)
@@ -139,7 +139,7 @@ def broker_killed_3_times(world):
         random_moment(world, 2000)
         expect(gate.is_running(), "the gate ended because the broker did")
         broker.start()
-    load.join(240)
+    load.stop(240)
     world.await_decided(120)
     expect_equal(gate.get("/livez")[0], 200, "/livez at last")
     gate.drain()
@@ -150,17 +150,19 @@ def broker_killed_3_times(world):
 def fenced_by_its_successor(world):
     """A frozen gate whose instance.id another process has taken over is fenced: exit code 80, nothing doubled."""
     ledger = prepared(world)
-    load = ledger.issue_beside(40_000, ahead_max=6000)
+    load = ledger.load(ahead_max=6000)
     zombie = world.gate("gate-0/old", **SHORT_SESSION)
     at_progress(world, 3000)
     random_moment(world)
     zombie.stop()
     successor = world.gate("gate-0/new", **SHORT_SESSION)
-    load.join()
-    world.await_decided(60)
+    mark = world.progress()
+    until("the successor has taken over", lambda: world.progress() > mark + 3000, 60)
     zombie.proceed()
     expect_equal(zombie.wait(60), Gate.FENCED, "the zombie's exit code")
     expect(successor.is_running(), "the successor ended too")
+    load.stop()
+    world.await_decided(60)
     successor.drain()
     ledger.check()
 
@@ -169,28 +171,49 @@ def fenced_by_its_successor(world):
 def zombie_past_its_session(world):
     """Frozen past its session, its partitions taken, then continued: it ends with 80 or joins again; nothing doubled."""
     ledger = prepared(world)
-    load = ledger.issue_beside(60_000, ahead_max=6000)
+    load = ledger.load(ahead_max=6000)
     zombie = world.gate("gate-0", transaction__timeout__ms=10_000, **SHORT_SESSION)
     other = world.gate("gate-1", **SHORT_SESSION)
     until("both decide", lambda: decided(zombie) > 0 and decided(other) > 0, 60)
     random_moment(world)
     zombie.stop()
-    # The rest is decided without it, so that by then its partitions are the other's.
-    load.join(180)
-    world.await_decided(90)
+    # Its partitions are the other's once those that were its own move on.
+    mark = world.committed()
+    until("all partitions move on without it", lambda: moved_on(mark, world.committed()), 60, every=0.1)
     zombie.proceed()
     until("it noticed", lambda: not zombie.is_running() or "ost partition" in zombie.output(), 60)
-    ledger.issue(5000)
+    load.stop()
     world.await_decided(60)
     code = zombie.child.poll()
     expect(code in (None, Gate.FENCED), f"the zombie ended with {code}")
-    other.drain()
     if code is None:
-        ledger.issue(1000)
-        world.await_decided(60)
         zombie.drain()
-    else:
-        world.gate("gate-0/again", until_idle=1).wait(60)
+    other.drain()
+    ledger.check()
+
+
+def moved_on(before, now):
+    return all(offset > before[partition] for partition, offset in now.items())
+
+
+@case(INJECTS)
+def leaving_before_the_first_assignment(world):
+    """SIGTERM while the group has not assigned anything yet ends the gate with 0 (librdkafka 2.0.2 aborts on it)."""
+    broker = world.second_broker(0).start()
+    world.broker = broker
+    world.write_config(broker.bootstrap)
+    ledger = prepared(world)
+    for group in (world.group, f"{world.group}.security"):
+        broker.inject(f"SyncGroup group={group} delay 4000\n")
+        gate = world.gate(f"gate-0/{group[-8:]}", **SHORT_SESSION)
+        gate.await_ready()
+        let_pass(0.5)
+        gate.drain()
+    broker.inject("")
+    ledger.issue(1000)
+    # A broker that still works on SyncGroup does not hear the leave, so its member may have to time out first.
+    last = world.gate("gate-0/last", until_idle=1, **SHORT_SESSION)
+    expect_equal(last.wait(60), 0, "the exit code of the one that decides")
     ledger.check()
 
 
@@ -200,7 +223,7 @@ def frozen_past_transaction_timeout(world):
     ledger = prepared(world)
     # The session outlives the freeze: the coordinator's time-out alone is met.
     settings = {"transaction__timeout__ms": 1500, "kafka__session__timeout__ms": 30_000, "commit__interval__ms": 150}
-    load = ledger.issue_beside(60_000, ahead_max=6000)
+    load = ledger.load(ahead_max=6000)
     gate = world.gate("gate-0/0", **settings)
     for turn in range(4):
         at_progress(world, world.progress() + 1500)
@@ -215,7 +238,7 @@ def frozen_past_transaction_timeout(world):
         if not gate.is_running():
             expect_equal(gate.child.returncode, Gate.FENCED, "the exit code")
             gate = world.gate(f"gate-0/{turn + 1}", **settings)
-    load.join()
+    load.stop()
     world.await_decided(60)
     gate.drain()
     ledger.check()

@@ -3,9 +3,9 @@
 import json
 import signal
 
-from harness.brokers import OURS, free_port
+from harness.brokers import EXACT, OURS, free_port
 from harness.cases import case
-from harness.checking import CheckFailed, expect, expect_equal, until
+from harness.checking import CheckFailed, expect, expect_equal, let_pass, until
 from harness.records import candidate, document
 from harness.verify import check_all, check_ended_cleanly
 
@@ -158,28 +158,58 @@ def group_is_left_at_once(world):
         gate.drain()
 
 
-@case()
+@case(OURS, EXACT)
 def second_signal_ends_at_once(world):
-    """A second SIGTERM while draining ends the gate at once; the next start decides everything exactly once."""
+    """Draining against a broker that does not answer, a second SIGTERM ends the gate at once; nothing is doubled."""
+    broker = world.second_broker(0).start()
+    world.broker = broker
+    world.write_config(broker.bootstrap)
     world.create_topics()
     one_user(world)
     reader = world.reader()
-    for number in range(30_000):
+    gate = world.gate(commit__interval__ms=1000)
+    for number in range(200):
         world.send(candidate(f"n-{number}", "u-1"))
-        world.producer.poll(0)
     world.flush()
-    gate = world.gate()
-    reader.count(100)
+    reader.count(200)
+    for number in range(200, 400):
+        world.send(candidate(f"n-{number}", "u-1"))
+    world.flush()
+    broker.process.stop()
     gate.signal(signal.SIGTERM)
+    gate.wait_for_output("raining", 10)
+    let_pass(1)
+    expect(gate.is_running(), "the gate did not wait for the broker")
     gate.signal(signal.SIGTERM)
-    # Signals that follow at once may count as one; then it is a clean end.
-    code = gate.wait(15)
+    code = gate.wait(5)
     expect(code not in (-6, -11, -4, 70), f"ended with {code}")
+    broker.process.proceed()
     again = world.gate("gate-0/again")
+    again.await_ready()
     world.await_decided(60)
     again.drain()
     ids = [output.header("notification_id") for output in reader.to_end()]
-    expect_equal((len(ids), len(set(ids))), (30_000, 30_000), "outputs, and distinct ones")
+    expect_equal((len(ids), len(set(ids))), (400, 400), "outputs, and distinct ones")
+
+
+@case()
+def signals_before_it_is_ready(world):
+    """SIGTERM while the gate waits for a broker, or while it reads the preferences, ends it with 0 at once."""
+    port = free_port()
+    world.write_config(f"127.0.0.1:{port}")
+    gate = world.gate("gate-waiting")
+    gate.wait_for_output(f"127.0.0.1:{port}", 30)
+    until("it is alive", lambda: gate.get("/livez")[0] == 200, 20)
+    expect_equal(gate.terminate(10), 0, "the exit code while it waits for a broker")
+    world.write_config(world.broker.bootstrap)
+    world.create_topics()
+    for number in range(100_000):
+        world.write("preferences.state", b"u-%d" % number, b'{"user_id":"u-%d","version":1,"account":{}}' % number)
+        world.producer.poll(0)
+    world.flush()
+    gate = world.gate("gate-reading")
+    until("it is alive", lambda: gate.get("/livez")[0] == 200, 20)
+    expect_equal(gate.terminate(10), 0, "the exit code while it reads the preferences")
 
 
 @case()
