@@ -1,5 +1,6 @@
 // Decides a mixed workload and fails on any heap allocation after warm-up: a decision must cost none
-// in decoding, look-up, deciding or encoding.
+// in decoding, look-up, deciding, remembering or encoding. Once it is decided afresh, as after an
+// abort, and once as a repeat of what was let through.
 //
 //     alloc-check [RECORDS]
 import CAllocations
@@ -71,12 +72,18 @@ let slot = epochs.register()
 
 var failed = false
 for share in shares {
+  let state = LaneState(
+    policy: .builtIn, partitionCount: Candidates.partitionCount, hashKey: (3, 4))
+  for partition in 0..<Candidates.partitionCount { state.open(partition) }
   let engine = Engine(
     lane: share.lane, policy: .builtIn, preferences: preferences, zones: zones,
-    partitionCount: Candidates.partitionCount)
+    partitionCount: Candidates.partitionCount, state: state)
   let warmUp = pass(share, engine)
+  state.rollback()
   if getenv("ALLOC_CHECK_ABORT") != nil { ca_abort_on_allocation(1) }
-  let steady = pass(share, engine)
+  let afresh = pass(share, engine)
+  state.commit(nowMs: nowMs)
+  let steady = afresh + pass(share, engine)
   ca_abort_on_allocation(0)
   print(
     "\(share.name): \(share.candidates.records.count) records, \(steady) allocations"
@@ -143,7 +150,8 @@ if releaseSteady > 0 || holds.isEmpty { failed = true }
 // A workload that no longer reaches a reason would prove nothing of its path.
 let reached: [Reason] = [
   .invalidCandidate, .unknownCategory, .categoryMismatch, .payloadTooLarge, .criticalNotAllowed,
-  .expired, .unknownUser, .preferencesUnreadable, .unknownDevice, .noDevices, .suppressedAbuseHold,
+  .expired, .unknownUser, .preferencesUnreadable, .unknownDevice, .noDevices, .duplicate,
+  .suppressedAbuseHold,
   .noGdprConsent, .accountOptedOut, .deviceOptedOut, .subtypeMuted, .osPermissionDenied,
   .tokenRevoked, .tokenExpired, .quietHoursDropped, .quietHoursDeferred, .quietHoursBypassed, .ok,
   .released,

@@ -40,11 +40,11 @@ while devices < deviceGoal {
   users += 1
 }
 
-func engine(_ lane: Lane) -> Lanes {
+func engine(_ lane: Lane, _ state: LaneState? = nil) -> Lanes {
   Lanes(
     engine: Engine(
       lane: lane, policy: .builtIn, preferences: preferences, zones: zones,
-      partitionCount: Candidates.partitionCount),
+      partitionCount: Candidates.partitionCount, state: state),
     epochs: epochs, slot: epochs.register(), nowMs: nowMs)
 }
 
@@ -54,6 +54,9 @@ let strangers = Candidates.strangers(candidateCount, of: population, seed: 21)
 let alerts = Candidates.security(candidateCount, users: users, of: population, seed: 22)
 var ordinary = engine(.ordinary)
 var security = engine(.security)
+let state = LaneState(
+  policy: .builtIn, partitionCount: Candidates.partitionCount, hashKey: (3, 4))
+var remembering = engine(.ordinary, state)
 
 var costs = [
   Cost(name: "decode alone"),
@@ -61,6 +64,7 @@ var costs = [
   Cost(name: "whole, 500 users (in cache)"),
   Cost(name: "whole, all users"),
   Cost(name: "whole, security lane, all users"),
+  Cost(name: "whole, all users, ids remembered"),
 ]
 _ = ordinary.decode(everybody)
 ordinary.decide(everybody)
@@ -69,6 +73,9 @@ for _ in 0..<rounds {
   costs[1].measure(candidateCount) { ordinary.decide(strangers) }
   costs[2].measure(candidateCount) { ordinary.decide(few) }
   costs[4].measure(candidateCount) { security.decide(alerts) }
+  // Let through anew each time, the growth of the tables included.
+  for partition in 0..<Candidates.partitionCount { state.open(partition) }
+  costs[5].measure(candidateCount) { remembering.decide(everybody) }
   costs[3].measure(candidateCount) { ordinary.decide(everybody) }
 }
 
@@ -89,3 +96,7 @@ print(
   pad("table, bytes a device, ids too", 38)
     + right(Double(preferences.memoryBytes) / Double(devices), 9))
 print(pad("apply, ns a document", 38) + right(Double(applyNanoseconds) / Double(users), 9))
+
+let restored = Restore(ids: 1_000_000)
+print(pad("a million seen ids, MB", 38) + right(restored.megabytes, 9))
+print(pad("their restore, ns an id", 38) + right(restored.nanosecondsEach, 9))

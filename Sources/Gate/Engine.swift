@@ -14,6 +14,8 @@ public final class Engine {
   private let preferences: PreferenceTable
   private let zones: ZonePublisher
   private let partitionCount: Int32
+  /// Nil: nothing is remembered, and row 6 never holds.
+  private let state: LaneState?
   private let decider: Decider
   private var encoder: RecordEncoder
 
@@ -24,6 +26,7 @@ public final class Engine {
   private var outputs: UnsafeMutablePointer<OutputRecord>
   private var outputCapacity = Engine.batchRecordsMax * 2
   private var outputCount = 0
+  private var stateDrafts = StateDrafts()
   /// Candidates with an event or subtype that the policy does not know.
   public private(set) var unregisteredNames = 0
 
@@ -49,15 +52,19 @@ public final class Engine {
 
   /// - Parameter partitionCount: of the candidate topic; 0 switches the key and partition checks off
   ///   (`evaluate`, which has no broker).
+  /// - Parameter state: what the lane remembers; nil switches row 6 off (`evaluate`, whose decisions
+  ///   are one by one).
   /// - Parameter seed: against input made to be slow to read; random.
   public init(
     lane: Lane, policy: Policy, preferences: PreferenceTable, zones: ZonePublisher,
-    partitionCount: Int32, seed: UInt64 = UInt64.random(in: 0...UInt64.max)
+    partitionCount: Int32, state: LaneState? = nil,
+    seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
     self.lane = lane
     self.preferences = preferences
     self.zones = zones
     self.partitionCount = partitionCount
+    self.state = state
     var fallback = policy.fallbackTimezone
     decider = Decider(
       rules: policy.rules, lane: lane,
@@ -90,6 +97,7 @@ public final class Engine {
     decoder.startBatch()
     out.removeAll()
     outputCount = 0
+    stateDrafts.removeAll()
     for index in 0..<records.count {
       (work + index).initialize(to: read(records[index], nowMs: nowMs))
     }
@@ -105,6 +113,10 @@ public final class Engine {
     finish(records)
     return UnsafeBufferPointer(start: outputs, count: outputCount)
   }
+
+  /// What the lane's state topic has to be told of the newest decisions, in order; lives until the
+  /// next call of `decide`.
+  public var stateRecords: UnsafeBufferPointer<StateRecord> { stateDrafts.records }
 
   // MARK: Decode and rows 1 to 4
 
@@ -184,10 +196,18 @@ public final class Engine {
     _ table: ZoneTable, _ nowMs: Int64
   ) {
     let at = work + index
+    let deviceID = block.deviceID(block.device(device))
+    let stateStart = out.count
+    let hash = writeStateKey(at.pointee.candidate, deviceID)
     let decision = decider.decide(
       at.pointee.candidate, at.pointee.candidate.category!, block: block, deviceIndex: device,
-      defaults: defaults, zones: table, nowMs: nowMs)
-    let deviceID = block.deviceID(block.device(device))
+      isDuplicate: isSeen(hash, record.partition, nowMs), defaults: defaults, zones: table,
+      nowMs: nowMs)
+    if decision.outcome == .dropped {
+      out.removeLast(to: stateStart)
+    } else if let hash {
+      remember(hash, decision.outcome, record.partition, keyStart: stateStart, nowMs)
+    }
     let keyStart = out.count
     if decision.outcome == .deferred { writeHoldKey(at.pointee.candidate, deviceID) }
     let valueStart = out.count
@@ -210,6 +230,38 @@ public final class Engine {
     add(.dropped, reason, keyStart: start, valueStart: start, index)
   }
 
+  // MARK: Row 6
+
+  /// Writes the key under which the state topic would know this notification on this device, and
+  /// hashes it.
+  @inline(__always)
+  private func writeStateKey(_ candidate: Candidate, _ deviceID: Bytes) -> SeenHash? {
+    guard let state else { return nil }
+    out.reserve(SeenRecord.keyBytesMax + SeenRecord.valueBytesMax)
+    let start = out.count
+    SeenRecord.writeKey(
+      user: candidate.userID!, notification: candidate.notificationID!, device: deviceID, to: &out)
+    return state.hash(Bytes(start: out.base + start, count: out.count - start))
+  }
+
+  @inline(__always)
+  private func isSeen(_ hash: SeenHash?, _ partition: Int32, _ nowMs: Int64) -> Bool {
+    guard let hash, let state else { return false }
+    return state.seen(partition).firstSeenMs(hash, nowMs: nowMs) != nil
+  }
+
+  /// At once: the same id may come again in this very batch.
+  private func remember(
+    _ hash: SeenHash, _ outcome: Outcome, _ partition: Int32, keyStart: Int, _ nowMs: Int64
+  ) {
+    let valueStart = out.count
+    SeenRecord.writeValue(outcome, atMs: nowMs, to: &out)
+    state!.seen(partition).insert(hash, atMs: nowMs, isDeferred: outcome == .deferred)
+    stateDrafts.add(
+      partition, keyStart: keyStart, valueStart: valueStart, valueEnd: out.count)
+  }
+
+  /// A hold's key: ids cannot contain the NUL that joins them.
   private func writeHoldKey(_ candidate: Candidate, _ deviceID: Bytes) {
     out.holdKey(
       user: candidate.userID!, notification: candidate.notificationID!, device: deviceID)
@@ -264,5 +316,6 @@ public final class Engine {
           notificationID: candidate.notificationID, deviceID: draft.deviceID,
           collapseKey: candidate.collapseKey))
     }
+    stateDrafts.finish(out.base)
   }
 }

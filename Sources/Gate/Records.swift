@@ -63,3 +63,18 @@ public struct OutputRecord {
     self.collapseKey = collapseKey
   }
 }
+
+/// One record for the lane's state topic, at a partition named explicitly: keys there do not lead to
+/// it. Borrowed: the bytes live until the next call of what made it.
+public struct StateRecord {
+  public var partition: Int32
+  public var key: UnsafeRawBufferPointer
+  /// Nil forgets the key.
+  public var value: UnsafeRawBufferPointer?
+
+  public init(partition: Int32, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?) {
+    self.partition = partition
+    self.key = key
+    self.value = value
+  }
+}

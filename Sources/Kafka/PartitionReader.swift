@@ -29,16 +29,33 @@ public final class PartitionReader {
       rd_kafka_assign(client, list.raw), "assign all partitions of \(topic)", .request)
   }
 
+  /// Reads each partition from its position, and nothing else; an offset below 0 is the first. None:
+  /// reads nothing any more.
+  public func assign(_ positions: [PartitionPosition]) throws(KafkaError) {
+    let list = PartitionList(
+      topic: topic,
+      positions: positions.map {
+        let offset = $0.offset < 0 ? Int64(RD_KAFKA_OFFSET_BEGINNING) : $0.offset
+        return PartitionPosition(partition: $0.partition, offset: offset)
+      })
+    try KafkaError.check(
+      rd_kafka_assign(client, list.raw), "assign partitions of \(topic)", .request)
+  }
+
   public func poll(_ batch: RecordBatch, timeoutMs: Int32) {
     batch.poll(queue, timeoutMs: timeoutMs)
     handle.serveEvents()
   }
 
-  /// Where each partition ends now, as a reader of committed records sees it: before the first
-  /// record of an open transaction. Asks the leaders, one request each.
+  public func serveEvents() { handle.serveEvents() }
+
+  /// Where each partition ends now: to a reader of committed records before the first record of an
+  /// open transaction, to one of uncommitted ones behind the last of all. Asks the leaders, one
+  /// request each. `other`: of another topic than the reader's own.
   public func ends(
-    _ partitions: [Int32], timeoutMs: Int32
+    _ partitions: [Int32], of other: String? = nil, timeoutMs: Int32
   ) throws(KafkaError) -> [PartitionPosition] {
+    let topic = other ?? topic
     let list = PartitionList(
       topic: topic, partitions: partitions, offset: Int64(RD_KAFKA_OFFSET_END))
     let operation = "query the ends of \(topic)"

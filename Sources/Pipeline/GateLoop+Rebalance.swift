@@ -37,10 +37,11 @@ extension GateLoop {
 
   private func giveUp(_ partitions: [Int32]) throws(LaneEnd) {
     owned.forget(partitions)
+    let arePaused = forgetState(partitions) || isPaused
     while true {
       do throws(Failure) {
         // A partition that comes back later must not come back paused.
-        if isPaused { try source.setPaused(false, partitions) }
+        if arePaused { try source.setPaused(false, partitions) }
         try source.unassign(partitions)
         return
       } catch {
@@ -64,15 +65,20 @@ extension GateLoop {
       }
       if claim.memberID != memberID {
         // Under a new name, what was kept may have been somebody else's in between.
-        if !owned.isEmpty { owned.own(try source.startOffsets(of: owned.partitions)) }
+        if !owned.isEmpty {
+          owned.own(try source.startOffsets(of: owned.partitions))
+          beginRestore(owned.partitions)
+        }
         memberID = claim.memberID
       }
       let offsets = partitions.isEmpty ? [] : try source.startOffsets(of: partitions)
       try source.assign(offsets)
-      if isPaused { try source.setPaused(true, partitions) }
-      if !owned.isEmpty { mustSeek = true }
+      if !owned.started.isEmpty { mustSeek = true }
       owned.own(offsets)
       unstarted = nil
+      // Answered before the restore, not after it: until the answer the group waits, and the
+      // partitions that stay are still.
+      beginRestore(partitions)
       counters.set(.ownedPartitions, Int64(owned.count))
       onEvent(.assigned(offsets))
     } catch {
@@ -80,11 +86,13 @@ extension GateLoop {
     }
   }
 
-  /// Takes nothing of what was assigned, so that the group can go on. librdkafka (2.0) can forget its
-  /// generation between the group's answer and ours, when a refused heartbeat comes late; it then
-  /// says no more until it is answered, and the next heartbeat makes it join anew.
+  /// Answers an assignment without owning any of it, so that the group can go on. librdkafka (2.0)
+  /// can forget its generation between the group's answer and ours, when a refused heartbeat comes
+  /// late; it then says no more until it is answered, and the next heartbeat makes it lose what it
+  /// was assigned and join anew. It is given the partitions all the same: it refuses to take back
+  /// what it does not hold. What it reads of them meanwhile is nobody's and is discarded.
   private func declineAssignment(_ partitions: [Int32]) throws(Failure) {
-    try source.assign([])
+    try source.assign(partitions.isEmpty ? [] : try source.startOffsets(of: partitions))
     unstarted = nil
     onEvent(.waiting("took none of partitions \(partitions): no longer a member of the group"))
   }
@@ -94,7 +102,7 @@ extension GateLoop {
   func seekIfNeeded() throws(LaneEnd) {
     guard mustSeek && unstarted == nil else { return }
     do throws(Failure) {
-      try source.seek(owned.positions)
+      try source.seek(owned.startedPositions)
       mustSeek = false
     } catch {
       try waitOrLeave(error)

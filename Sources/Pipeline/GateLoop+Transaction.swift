@@ -27,6 +27,7 @@ extension GateLoop {
   ) throws(LaneEnd) {
     do throws(Failure) {
       try sink.write(outputs, of: inputs)
+      try sink.writeState(decider.stateRecords)
     } catch {
       try recover(from: error, at: .write)
       return
@@ -88,7 +89,7 @@ extension GateLoop {
 
   /// A new producer in place of one whose transaction the coordinator gave up. Whether that
   /// transaction's commit happened is not known here, so the partitions go on from what the group
-  /// has committed.
+  /// has committed, and what is remembered of them is read again.
   private func replaceProducer(_ reason: String) throws(LaneEnd) {
     epochs.goIdle(epochSlot)
     guard try perform(.replace, sink.replace) else { return }
@@ -99,6 +100,7 @@ extension GateLoop {
     while true {
       do throws(Failure) {
         owned.own(try source.startOffsets(of: owned.partitions))
+        beginRestore(owned.partitions)
         break
       } catch {
         try waitOrLeave(error)
@@ -110,6 +112,9 @@ extension GateLoop {
   /// Back to where the transaction began, or would have.
   private func giveUpBatch() {
     owned.rewind()
+    state.rollback()
+    sweep.rewind()
+    sweptRecords = 0
     mustSeek = !owned.isEmpty
     tally.clear()
     samples.clear()
@@ -121,6 +126,11 @@ extension GateLoop {
     owned.commit()
     let nowMs = clock.monotonicMs()
     let wallMs = clock.wallMs()
+    // Only now: an aborted transaction's ids were never let through.
+    state.commit(nowMs: wallMs)
+    sweep.commit()
+    counters.add(UInt64(sweptRecords), to: .stateRecordsForgotten)
+    sweptRecords = 0
     counters.take(tally)
     counters.add(UInt64(transactionRecords), to: .records)
     counters.add(1, to: .commits)
@@ -158,7 +168,7 @@ extension GateLoop {
     }
   }
 
-  private func recover(
+  func recover(
     from failure: Failure, at step: TransactionMachine.Step
   ) throws(LaneEnd) {
     let action = transaction.action(

@@ -10,28 +10,35 @@ public struct LoopSettings: Sendable {
   public var pollMsMax: Int32
   /// How far the preferences may be behind before the lane pauses; nil: however far.
   public var staleMsMax: Int64?
+  /// How often it is looked for what can go from the state topic.
+  public var sweepIntervalMs: Int64
 
   public init(
     commitIntervalMs: Int64, transactionTimeoutMs: Int64 = 10_000, pollMsMax: Int32 = 100,
-    staleMsMax: Int64?
+    staleMsMax: Int64?, sweepIntervalMs: Int64 = 60_000
   ) {
     self.commitIntervalMs = commitIntervalMs
     self.transactionTimeoutMs = transactionTimeoutMs
     self.pollMsMax = pollMsMax
     self.staleMsMax = staleMsMax
+    self.sweepIntervalMs = sweepIntervalMs
   }
 }
 
 /// One lane of the gate: one thread, one consumer, one producer, one transaction at a time
-/// (architecture, "Exactly once"). This file is the walk of a record; transactions and rebalances
-/// are in the two beside it.
+/// (architecture, "Exactly once"). This file is the walk of a record; transactions, rebalances and
+/// what is remembered are in the three beside it.
 public final class GateLoop<
-  Source: CandidateSource, Sink: DecisionSink, Clock: LoopClock, Deciding: Decider
+  Source: CandidateSource, Sink: DecisionSink, States: StateSource, Clock: LoopClock,
+  Deciding: Decider
 > {
   let source: Source
   let sink: Sink
   let clock: Clock
   let decider: Deciding
+  /// What the decider remembers of the owned partitions, and where it is read from.
+  let state: LaneState
+  let stateSource: States
   let settings: LoopSettings
   let counters: LoopCounters
   let control: LaneControl
@@ -54,6 +61,18 @@ public final class GateLoop<
   var unstartedSinceMs: Int64 = 0
   /// A member knows its generation within milliseconds of being assigned something.
   static var claimMsMax: Int64 { 3_000 }
+  /// Owned, and not decided on before what is remembered of them is read back.
+  var restore = StateRestore()
+  /// Read back, and not started yet.
+  var restored: [Int32] = []
+  /// The state source does not read yet what it is to read.
+  var mustReadState = false
+  var settledAskAtMs: Int64 = 0
+  var progressAtMs: Int64 = 0
+  var unreadableRecords = 0
+  var sweep: StateSweep
+  /// Null values in the open transaction.
+  var sweptRecords = 0
   var isPaused = false
   let tally = DecisionTally()
   var transactionRecords = 0
@@ -62,7 +81,8 @@ public final class GateLoop<
 
   /// `onEvent` is called on the lane's thread.
   public init(
-    source: Source, sink: Sink, clock: Clock, decider: Deciding, settings: LoopSettings,
+    source: Source, sink: Sink, clock: Clock, decider: Deciding, state: LaneState,
+    stateSource: States, settings: LoopSettings,
     counters: LoopCounters, control: LaneControl, readiness: PreferenceReadiness, epochs: Epochs,
     onEvent: @escaping (LoopEvent) -> Void
   ) {
@@ -70,6 +90,8 @@ public final class GateLoop<
     self.sink = sink
     self.clock = clock
     self.decider = decider
+    self.state = state
+    self.stateSource = stateSource
     self.settings = settings
     self.counters = counters
     self.control = control
@@ -77,6 +99,7 @@ public final class GateLoop<
     self.epochs = epochs
     self.onEvent = onEvent
     epochSlot = epochs.register()
+    sweep = StateSweep(intervalMs: settings.sweepIntervalMs)
     transaction = TransactionMachine(
       intervalMs: settings.commitIntervalMs, timeoutMs: settings.transactionTimeoutMs)
   }
@@ -97,6 +120,7 @@ public final class GateLoop<
     // The sink first: nothing of this worker may reach a topic once its partitions are others'.
     sink.close()
     source.close()
+    stateSource.close()
     onEvent(.ended(end))
     return end
   }
@@ -112,9 +136,11 @@ public final class GateLoop<
     let batch = try poll(timeoutMs: pollTimeoutMs(nowMs: nowMs))
     defer { source.release() }
     try serveRebalances()
+    try restoreState()
     // After a rebalance or an abort the source is elsewhere, and during one it may be; what it
     // brought comes again.
     if mayDecide && !mustSeek && unstarted == nil { try decide(batch) }
+    try sweepState()
     if transaction.isDue(nowMs: clock.monotonicMs()) { try commit() }
   }
 
@@ -163,7 +189,8 @@ public final class GateLoop<
   }
 
   private func pollTimeoutMs(nowMs: Int64) -> Int32 {
-    transaction.isOpen
+    if !restore.reading.isEmpty { return 0 }
+    return transaction.isOpen
       ? Int32(min(Int64(settings.pollMsMax), transaction.dueInMs(nowMs: nowMs)))
       : settings.pollMsMax
   }
@@ -174,7 +201,8 @@ public final class GateLoop<
     let mayDecide = readiness.mayDecide(nowMs: nowMs, staleMsMax: settings.staleMsMax)
     guard mayDecide == isPaused else { return mayDecide }
     do throws(Failure) {
-      try source.setPaused(!mayDecide, owned.partitions)
+      // What is being restored stays paused.
+      try source.setPaused(!mayDecide, mayDecide ? owned.started : owned.partitions)
       isPaused = !mayDecide
       counters.set(.isPaused, isPaused ? 1 : 0)
       if isPaused {
@@ -193,10 +221,11 @@ public final class GateLoop<
 
   private func noteTurn(nowMs: Int64, mayDecide: Bool) {
     counters.set(.turnAtMs, nowMs)
-    if !mayDecide || owned.isEmpty { counters.set(.inputAtMs, nowMs) }
+    if !mayDecide || owned.started.isEmpty || !restore.isEmpty { counters.set(.inputAtMs, nowMs) }
     if nowMs - lagReadAtMs >= 1000 {
       lagReadAtMs = nowMs
       counters.set(.lag, source.lag(behind: owned.positions))
+      noteState()
     }
   }
 }

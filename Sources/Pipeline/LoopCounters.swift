@@ -15,12 +15,20 @@ public final class LoopCounters: Sendable {
     case producersReplaced
     /// Candidates with an event or subtype that the policy does not know, redone ones included.
     case unregisteredNames
+    /// Read back from the state topic, and answered there with null values.
+    case stateRecordsRestored, stateRecordsForgotten
   }
 
   public enum Gauge: Int, CaseIterable, Sendable {
     case transactionRecords
     case ownedPartitions
     case lag
+    /// Partitions whose memory is being read back.
+    case restoringPartitions
+    /// How long the newest restore took.
+    case restoreMs
+    /// Ids remembered against duplicates, how far back they reach, and the memory they take.
+    case seenIDs, seenHorizonMs, seenBytes
     /// 1 while the lane decides nothing because of the preferences.
     case isPaused
     /// Monotonic milliseconds of the last turn, for liveness.

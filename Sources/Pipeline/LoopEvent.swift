@@ -3,6 +3,10 @@ public enum LoopEvent: Sendable, Equatable, CustomStringConvertible {
   case assigned([PartitionOffset])
   case revoked([Int32])
   case lost([Int32])
+  /// Reading back what is remembered of the partitions takes a while.
+  case restoring(StateRestore.Progress)
+  /// It is read back; `unreadable` records of it said nothing.
+  case restored([Int32], records: UInt64, ms: Int64, unreadable: Int)
   /// Waiting for something that passes by itself.
   case retrying(TransactionMachine.Step, String)
   case waiting(String)
@@ -23,6 +27,12 @@ public enum LoopEvent: Sendable, Equatable, CustomStringConvertible {
           : offsets.map { "\($0.partition) from \($0.offset)" }.joined(separator: ", ") + ".")
     case .revoked(let partitions): "Gave up partitions \(partitions)."
     case .lost(let partitions): "Lost partitions \(partitions)."
+    case .restoring(let progress):
+      "Restoring: \(progress.records) records, \(progress.recordsPerSecond)/s, "
+        + (progress.secondsLeft.map { "\($0) s left." } ?? "waiting.")
+    case .restored(let partitions, let records, let ms, let unreadable):
+      "Restored partitions \(partitions): \(records) records in \(ms) ms"
+        + (unreadable == 0 ? "." : ", \(unreadable) of them cannot be read.")
     case .retrying(let step, let reason): "Retrying \(step): \(reason)"
     case .waiting(let reason): "Waiting: \(reason)"
     case .aborted(let reason): "Aborted the transaction, redoing its records: \(reason)"

@@ -12,6 +12,8 @@ public struct OwnedPartitions {
     var position: Int64 = -1
     /// Where the open transaction began, or the next will: what a rewind goes back to.
     var committed: Int64 = -1
+    /// What is decided on is restored: its records may be taken.
+    var isStarted = false
   }
   private var slots: [Slot] = []
   public private(set) var count = 0
@@ -24,14 +26,25 @@ public struct OwnedPartitions {
     slots.indices.filter { slots[$0].position >= 0 }.map { Int32($0) }
   }
 
-  /// Every owned partition, moved or not: one that sends no offset is fenced by nothing.
+  /// Those whose records may be taken.
+  public var started: [Int32] {
+    slots.indices.filter { slots[$0].isStarted }.map { Int32($0) }
+  }
+
+  /// Where the source has to be, of those whose records may be taken.
+  public var startedPositions: [PartitionOffset] {
+    slots.indices.filter { slots[$0].isStarted }
+      .map { PartitionOffset(partition: Int32($0), offset: slots[$0].position) }
+  }
+
+  /// Every owned partition, moved or not, started or not: one that sends no offset is fenced by nothing.
   public var positions: [PartitionOffset] {
     slots.indices.filter { slots[$0].position >= 0 }
       .map { PartitionOffset(partition: Int32($0), offset: slots[$0].position) }
   }
 
   /// Owns partitions from these offsets on; for one already owned, an offset that is truer than
-  /// what was counted.
+  /// what was counted. Nothing of them is taken before `start`.
   public mutating func own(_ offsets: [PartitionOffset]) {
     for start in offsets {
       precondition(
@@ -44,6 +57,12 @@ public struct OwnedPartitions {
     }
   }
 
+  /// What an owned partition is decided on is there.
+  public mutating func start(_ partition: Int32) {
+    precondition(slots[Int(partition)].position >= 0, "started what is not owned")
+    slots[Int(partition)].isStarted = true
+  }
+
   /// Forgets partitions; those not owned are none of its business.
   public mutating func forget(_ partitions: [Int32]) {
     for partition in partitions {
@@ -54,7 +73,7 @@ public struct OwnedPartitions {
     }
   }
 
-  /// Moves the records to decide to the front and returns how many there are: of owned partitions,
+  /// Moves the records to decide to the front and returns how many there are: of started partitions,
   /// each offset once. A record below the position was decided before (a fetch that overlapped a
   /// seek brings it again). The positions move past what is returned: whoever does not decide it
   /// rewinds.
@@ -63,9 +82,9 @@ public struct OwnedPartitions {
     for i in 0..<records.count {
       let partition = Int(records[i].partition)
       let offset = records[i].offset
-      guard slots.indices.contains(partition) else { continue }
-      let position = slots[partition].position
-      guard position >= 0 && offset >= position else { continue }
+      guard slots.indices.contains(partition), slots[partition].isStarted,
+        offset >= slots[partition].position
+      else { continue }
       slots[partition].position = offset + 1
       if kept != i { records[kept] = records[i] }
       kept += 1

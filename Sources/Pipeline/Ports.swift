@@ -94,12 +94,40 @@ public protocol DecisionSink: AnyObject {
   func write(
     _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
   ) throws(Failure)
+  /// Takes records for the lane's state topic, to be seen with the outputs or not at all; all of them
+  /// or throws.
+  func writeState(_ records: UnsafeBufferPointer<StateRecord>) throws(Failure)
   /// Waits for every record's acknowledgement; throws `abort` where one failed.
   func flush() throws(Failure)
   func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure)
   func commit() throws(Failure)
   func abort() throws(Failure)
   func close()
+}
+
+/// Where what a lane remembers is read from, when it is given a partition and when it looks for what
+/// can go. Every call is made by the lane's own thread; each waits a bounded time.
+public protocol StateSource: AnyObject {
+  /// Of these partitions, those in which nobody's transaction is open, each with where it ends now.
+  /// Answered anew by the broker.
+  func settled(_ partitions: [Int32]) throws(Failure) -> [PartitionOffset]
+  /// Reads from these positions on, and nothing else from now on. An offset below 0 is the beginning.
+  func read(_ positions: [PartitionOffset]) throws(Failure)
+  /// Waits up to `timeoutMs` for what is committed there, in order of each partition. What is passed
+  /// on lives until `body` returns.
+  func poll(timeoutMs: Int32, _ body: (StateEvent) -> Void) throws(Failure)
+  func close()
+}
+
+/// What came of a partition of the state topic.
+public enum StateEvent {
+  case record(
+    partition: Int32, offset: Int64, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?)
+  /// Everything committed was read, up to this offset. Control markers take offsets, so that no
+  /// record's tells the end.
+  case end(partition: Int32, offset: Int64)
+  /// There is nothing at the position any more.
+  case outOfRange(partition: Int32)
 }
 
 /// Time, so that tests can own it.
@@ -123,6 +151,9 @@ public protocol Decider: AnyObject {
   func decide(
     _ records: UnsafeBufferPointer<InputRecord>, nowMs: Int64
   ) -> UnsafeBufferPointer<OutputRecord>
+
+  /// What the state topic has to be told of the newest decisions; lives until the next call.
+  var stateRecords: UnsafeBufferPointer<StateRecord> { get }
 
   /// Candidates so far with an event or subtype that the policy does not know.
   var unregisteredNames: Int { get }

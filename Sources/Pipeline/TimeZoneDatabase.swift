@@ -47,9 +47,7 @@ public final class TimeZoneDatabase {
 
   /// As `load(into:nowSeconds:)`, around the present.
   public func load(into publisher: ZonePublisher) throws(TimeZoneDatabaseError) {
-    var now = timespec()
-    precondition(clock_gettime(CLOCK_REALTIME, &now) == 0, "no clock")
-    try load(into: publisher, nowSeconds: Int64(now.tv_sec))
+    try load(into: publisher, nowSeconds: SystemClock().wallMs() / 1_000)
   }
 
   /// Whether `load` would read something else than what it published last, or has yet to publish.

@@ -4,6 +4,9 @@ import Pipeline
 
 /// Decisions without transactions (`delivery=at_least_once`): offsets are committed after every
 /// output is acknowledged, so that whatever fails in between is decided and written again.
+///
+/// The lane's state is written between the two, outputs first: were it there without them, what is
+/// decided again would be dropped as a duplicate of what was never written.
 public final class AtLeastOnceSink: DecisionSink {
   private let properties: KafkaProperties
   private let names: OutputTopicNames
@@ -14,6 +17,7 @@ public final class AtLeastOnceSink: DecisionSink {
   private var topics: OutputTopics?
   private var failuresBefore: UInt64 = 0
   private var pendingOffsets: [PartitionOffset] = []
+  private var pendingState = KeptStateRecords()
 
   /// - Parameter commitOffsets: of the lane's own consumer, on the lane's thread.
   public init(
@@ -39,7 +43,10 @@ public final class AtLeastOnceSink: DecisionSink {
     }
   }
 
-  public func begin() throws(Failure) { failuresBefore = producer!.deliveryFailures }
+  public func begin() throws(Failure) {
+    failuresBefore = producer!.deliveryFailures
+    pendingState.removeAll()
+  }
 
   public func write(
     _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
@@ -47,7 +54,24 @@ public final class AtLeastOnceSink: DecisionSink {
     try topics!.write(outputs, of: inputs, queueFullMsMax: stepTimeoutMs)
   }
 
+  public func writeState(_ records: UnsafeBufferPointer<StateRecord>) throws(Failure) {
+    for record in records { pendingState.append(record) }
+  }
+
   public func flush() throws(Failure) {
+    try flushProducer()
+    guard !pendingState.isEmpty else { return }
+    let topics = topics!
+    try pendingState.withRecords { records in
+      Result { () throws(Failure) in
+        try topics.writeState(records, queueFullMsMax: stepTimeoutMs)
+      }
+    }.get()
+    pendingState.removeAll()
+    try flushProducer()
+  }
+
+  private func flushProducer() throws(Failure) {
     let producer = producer!
     guard producer.flush(timeoutMs: stepTimeoutMs) else {
       throw Failure(.retriable, "outputs are not acknowledged yet")
@@ -74,7 +98,10 @@ public final class AtLeastOnceSink: DecisionSink {
     }
   }
 
-  public func abort() throws(Failure) { producer!.purge() }
+  public func abort() throws(Failure) {
+    producer!.purge()
+    pendingState.removeAll()
+  }
 
   public func close() {
     producer?.close()

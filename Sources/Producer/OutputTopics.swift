@@ -2,16 +2,19 @@ import Gate
 import Kafka
 import Pipeline
 
-/// Where each outcome goes.
+/// Where each outcome goes, and what the lane remembers.
 public struct OutputTopicNames: Sendable {
   public var approved: String
   public var deferred: String
   public var dropped: String
+  /// The lane's own.
+  public var state: String
 
-  public init(approved: String, deferred: String, dropped: String) {
+  public init(approved: String, deferred: String, dropped: String, state: String) {
     self.approved = approved
     self.deferred = deferred
     self.dropped = dropped
+    self.state = state
   }
 }
 
@@ -21,16 +24,20 @@ struct OutputTopics {
   private let approved: ProducerTopic
   private let deferred: ProducerTopic
   private let dropped: ProducerTopic
+  private let state: ProducerTopic
   private let producer: KafkaProducer
 
   /// Records that were written without their candidate's headers, because with them they were
   /// larger than a record may be.
   private(set) var headersLeftOut: UInt64 = 0
 
+  private static let sliceMs: Int32 = 10
+
   init(_ names: OutputTopicNames, of producer: KafkaProducer) {
     approved = producer.topic(names.approved)
     deferred = producer.topic(names.deferred)
     dropped = producer.topic(names.dropped)
+    state = producer.topic(names.state)
     self.producer = producer
   }
 
@@ -46,6 +53,26 @@ struct OutputTopics {
         continue
       }
       try retry(output, input, after: refusal, queueFullMsMax)
+    }
+  }
+
+  /// Hands records of the lane's state to the local queue, as `write` does its outputs.
+  func writeState(
+    _ records: UnsafeBufferPointer<StateRecord>, queueFullMsMax: Int32
+  ) throws(Failure) {
+    for record in records {
+      var waitedMs: Int32 = 0
+      while let refusal = producer.produce(
+        to: state, partition: record.partition, key: record.key, value: record.value)
+      {
+        guard refusal.isQueueFull && waitedMs < queueFullMsMax else {
+          let error = producer.error(of: refusal, topic: state)
+          try failing { () throws(KafkaError) in throw error }
+          return
+        }
+        _ = producer.flush(timeoutMs: Self.sliceMs)
+        waitedMs += Self.sliceMs
+      }
     }
   }
 
@@ -76,14 +103,13 @@ struct OutputTopics {
     var refusal = first
     var source = input.handle
     var waitedMs: Int32 = 0
-    let sliceMs: Int32 = 10
     while true {
       if refusal.isTooLarge && source != nil {
         source = nil
         headersLeftOut += 1
       } else if refusal.isQueueFull && waitedMs < queueFullMsMax {
-        _ = producer.flush(timeoutMs: sliceMs)
-        waitedMs += sliceMs
+        _ = producer.flush(timeoutMs: Self.sliceMs)
+        waitedMs += Self.sliceMs
       } else {
         let error = producer.error(of: refusal, topic: topic(of: output.outcome))
         try failing { () throws(KafkaError) in throw error }

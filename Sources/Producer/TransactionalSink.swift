@@ -113,6 +113,10 @@ public final class TransactionalSink: DecisionSink {
     try topics!.write(outputs, of: inputs, queueFullMsMax: settings.stepTimeoutMs)
   }
 
+  public func writeState(_ records: UnsafeBufferPointer<StateRecord>) throws(Failure) {
+    try topics!.writeState(records, queueFullMsMax: settings.stepTimeoutMs)
+  }
+
   /// Failures are not looked for here: librdkafka counts them per transaction and fails the commit.
   public func flush() throws(Failure) {
     guard producer!.flush(timeoutMs: settings.stepTimeoutMs) else {

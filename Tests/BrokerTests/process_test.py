@@ -257,10 +257,14 @@ def usage_is_told():
     def run(*arguments):
         return subprocess.run([ARGS.broker, "broker", *arguments], capture_output=True, timeout=10)
 
-    assert run("--help").returncode == 0 and b"not for production" in run("--help").stdout
+    assert run("--help").returncode == 0 and b"never for production" in run("--help").stdout
     assert run("--port", "99999").returncode == 64
     assert run("--no-such-flag").returncode == 64
-    assert run("--inject", "/no/such/file").returncode == 78
+    assert run("--inject", "/no/such/file").returncode == 66
+    with tempfile.NamedTemporaryFile("w") as plan:
+        plan.write("bad\n")
+        plan.flush()
+        assert run("--inject", plan.name).returncode == 78
     broker = Broker()
     assert run("--port", str(broker.port)).returncode == 69
     broker.stop()

@@ -102,7 +102,8 @@ import Testing
     let producer = try KafkaProducer(
       properties: try OutputProducerProperties.make(
         cluster.properties, transactionalID: nil, transactionTimeoutMs: 0), onEvent: { _ in })
-    let topics = OutputTopicNames(approved: "approved", deferred: "deferred", dropped: "dropped")
+    let topics = OutputTopicNames(
+      approved: "approved", deferred: "deferred", dropped: "dropped", state: "state")
     var output = OutputTopics(topics, of: producer)
     try reader.assignFromStart([0])
     let batch = RecordBatch(recordsMax: 8)
@@ -193,7 +194,8 @@ import Testing
       properties: try OutputProducerProperties.make(
         small, transactionalID: nil, transactionTimeoutMs: 0), onEvent: { _ in })
     var output = OutputTopics(
-      OutputTopicNames(approved: "approved", deferred: "deferred", dropped: "dropped"),
+      OutputTopicNames(
+        approved: "approved", deferred: "deferred", dropped: "dropped", state: "state"),
       of: producer)
     try reader.assignFromStart([0])
     let batch = RecordBatch(recordsMax: 8)
@@ -235,7 +237,8 @@ import Testing
       TransactionalSink.Settings(
         properties: try OutputProducerProperties.make(
           cluster.properties, transactionalID: "t", transactionTimeoutMs: 10_000),
-        topics: OutputTopicNames(approved: "approved", deferred: "deferred", dropped: "dropped"),
+        topics: OutputTopicNames(
+          approved: "approved", deferred: "deferred", dropped: "dropped", state: "state"),
         inputTopic: "in", groupID: "g"), onEvent: { _ in })
     defer { sink.close() }
     try sink.replace()

@@ -1,5 +1,4 @@
-import Gate
-
+@testable import Gate
 @testable import Pipeline
 
 /// A topic, a group's offsets and the decisions on them, in memory. The oracle: it knows every record
@@ -9,11 +8,23 @@ final class FakeCluster {
     var partition: Int32
     var offset: Int64
   }
+  struct StateEntry {
+    var partition: Int32
+    var key: [UInt8]
+    var value: [UInt8]?
+  }
 
   /// Offsets of the records in each partition, with the gaps that compaction and markers leave.
   private(set) var log: [Int32: [Int64]] = [:]
   var committed: [Int32: Int64] = [:]
   private(set) var decisions: [Decision] = []
+  /// Those of them that were let through, the others being duplicates.
+  private(set) var approvals: [Decision] = []
+  /// Ids that several records share; every other record has one of its own.
+  var sharedIDs: [Decision: String] = [:]
+  /// What is committed of each partition of the state topic, and what is written and not.
+  private(set) var state: [Int32: [StateEntry]] = [:]
+  private var openElsewhere: (entries: [StateEntry], decisions: [Decision], PartitionOffset)?
 
   /// The group as its coordinator knows it.
   var member = GroupClaim(generation: 1, memberID: "m-1")
@@ -33,20 +44,59 @@ final class FakeCluster {
 
   func start(_ partition: Int32) -> Int64 { committed[partition] ?? log[partition]![0] }
 
-  func commit(_ outputs: [Decision], _ offsets: [PartitionOffset]) {
+  func id(_ decision: Decision) -> String {
+    sharedIDs[decision] ?? "n\(decision.partition)-\(decision.offset)"
+  }
+
+  func commit(
+    _ outputs: [Decision], approved: [Decision], _ entries: [StateEntry],
+    _ offsets: [PartitionOffset]
+  ) {
     decisions += outputs
+    approvals += approved
+    for entry in entries { state[entry.partition, default: []].append(entry) }
     for offset in offsets { committed[offset.partition] = offset.offset }
   }
 
-  /// Another member decides the next records of a partition.
+  /// Another member decides the next records of a partition, whose ids it restored as it must.
   func decideElsewhere(_ partition: Int32, records: Int) {
+    beginElsewhere(partition, records: records)
+    endElsewhere(committing: true)
+  }
+
+  /// Another member does, and its transaction stays open.
+  func beginElsewhere(_ partition: Int32, records: Int) {
     let from = start(partition)
     let next = log[partition]!.filter { $0 >= from }.prefix(records)
+      .map { Decision(partition: partition, offset: $0) }
     guard let last = next.last else { return }
-    commit(
-      next.map { Decision(partition: partition, offset: $0) },
-      [PartitionOffset(partition: partition, offset: last + 1)])
+    var known = Set((state[partition] ?? []).map(\.key))
+    let entries = next.compactMap { decision -> StateEntry? in
+      let key = Self.stateKey(id(decision))
+      guard known.insert(key).inserted else { return nil }
+      return StateEntry(partition: partition, key: key, value: Self.stateValue)
+    }
+    let offset = PartitionOffset(partition: partition, offset: last.offset + 1)
+    openElsewhere = (entries, next, offset)
   }
+
+  func endElsewhere(committing: Bool) {
+    guard let open = openElsewhere else { return }
+    openElsewhere = nil
+    guard committing else { return }
+    let ids = Set(open.entries.map(\.key))
+    var passed: Set<[UInt8]> = []
+    let approved = open.decisions.filter {
+      let key = Self.stateKey(id($0))
+      return ids.contains(key) && passed.insert(key).inserted
+    }
+    commit(open.decisions, approved: approved, open.entries, [open.2])
+  }
+
+  func isSettled(_ partition: Int32) -> Bool { openElsewhere?.2.partition != partition }
+
+  static func stateKey(_ id: String) -> [UInt8] { Array("u\0d\0\(id)\0p".utf8) }
+  static let stateValue = Array(#"{"at":"2023-11-14T22:30:00.000Z","outcome":"approved"}"#.utf8)
 
   /// What is wrong with the decisions so far: records decided twice, or records below a committed
   /// offset that never were.
@@ -56,6 +106,16 @@ final class FakeCluster {
     var found: [String] = []
     if !allowDoubles {
       found += seen.filter { $0.value > 1 }.map { "\($0.key) decided \($0.value) times" }
+    }
+    // An id is let through by the first of its records, and by no other.
+    let through = Dictionary(grouping: approvals, by: id)
+    if !allowDoubles {
+      found += through.filter { $0.value.count > 1 }.map {
+        "\($0.key) let through \($0.value.count) times: \($0.value)"
+      }
+    }
+    for decision in decisions where through[id(decision)] == nil {
+      found.append("\(decision) dropped as a duplicate of what was never let through")
     }
     for decision in issued
     where seen[decision] == nil && decision.offset < committed[decision.partition] ?? 0 {
@@ -109,23 +169,62 @@ final class FakeClock: LoopClock {
   func sleep(ms: Int64) { nowMs += ms }
 }
 
-/// One output for each record, approved.
-final class FakeDecider: Decider {
+/// One output for each record: approved, or a duplicate by what the lane remembers.
+final class FakeDecider: Pipeline.Decider {
+  private let cluster: FakeCluster
+  private let state: LaneState
   private var outputs: [OutputRecord] = []
+  private var stateOutputs: [StateRecord] = []
+  private var kept: [UnsafeMutableRawBufferPointer] = []
   private let value = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
   private(set) var decided = 0
 
-  deinit { value.deallocate() }
+  init(_ cluster: FakeCluster, _ state: LaneState) {
+    self.cluster = cluster
+    self.state = state
+  }
+
+  deinit {
+    value.deallocate()
+    for one in kept { one.deallocate() }
+  }
+
+  var stateRecords: UnsafeBufferPointer<StateRecord> {
+    stateOutputs.withUnsafeBufferPointer { $0 }
+  }
 
   func decide(
     _ records: UnsafeBufferPointer<InputRecord>, nowMs: Int64
   ) -> UnsafeBufferPointer<OutputRecord> {
     decided += records.count
-    outputs = records.indices.map {
-      OutputRecord(
-        outcome: .approved, reason: .ok, category: .social, inputIndex: $0, key: nil,
-        value: UnsafeRawBufferPointer(value), notificationID: nil)
-    }
+    for one in kept { one.deallocate() }
+    kept = []
+    stateOutputs = []
+    outputs = records.indices.map { decide($0, records[$0], nowMs) }
     return outputs.withUnsafeBufferPointer { $0 }
+  }
+
+  private func decide(_ index: Int, _ record: InputRecord, _ nowMs: Int64) -> OutputRecord {
+    let id = cluster.id(FakeCluster.Decision(partition: record.partition, offset: record.offset))
+    let key = keep(FakeCluster.stateKey(id))
+    let seen = state.seen(record.partition)
+    let isSeen = seen.firstSeenMs(state.hash(key), nowMs: nowMs) != nil
+    if !isSeen {
+      seen.insert(state.hash(key), atMs: nowMs, isDeferred: false)
+      stateOutputs.append(
+        StateRecord(
+          partition: record.partition, key: key, value: keep(FakeCluster.stateValue)))
+    }
+    return OutputRecord(
+      outcome: isSeen ? .dropped : .approved, reason: isSeen ? .duplicate : .ok,
+      category: .social, inputIndex: index, key: nil, value: UnsafeRawBufferPointer(value),
+      notificationID: nil)
+  }
+
+  private func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    copy.copyBytes(from: bytes)
+    kept.append(copy)
+    return UnsafeRawBufferPointer(copy)
   }
 }

@@ -1,5 +1,4 @@
-import Gate
-
+@testable import Gate
 @testable import Pipeline
 
 /// A consumer of the fake cluster, with librdkafka 2.0's bad habits: for a rebalance it pauses every
@@ -22,6 +21,8 @@ final class FakeSource: CandidateSource {
   var pollFailure: Failure?
   var seekFailures = 0
   var startOffsetFailures = 0
+  /// Offsets are not told while another's transaction, which has newer ones, is open.
+  var holdsOffsetsOfOpen = false
   /// What the client believes it is; the coordinator's truth is the cluster's `member`.
   var believes: GroupClaim?
 
@@ -79,6 +80,9 @@ final class FakeSource: CandidateSource {
       startOffsetFailures -= 1
       throw Failure(.retriable, "offsets are not stable")
     }
+    if holdsOffsetsOfOpen, !partitions.allSatisfy(cluster.isSettled) {
+      throw Failure(.retriable, "offsets are not stable")
+    }
     return partitions.map { PartitionOffset(partition: $0, offset: cluster.start($0)) }
   }
 
@@ -125,6 +129,8 @@ final class FakeSink: DecisionSink {
   let faults = Faults()
   private var isOpen = false
   private var outputs: [FakeCluster.Decision] = []
+  private var approved: [FakeCluster.Decision] = []
+  private var entries: [FakeCluster.StateEntry] = []
   private var offsets: [PartitionOffset] = []
   private var refusedOffsets = false
   private(set) var isClosed = false
@@ -148,18 +154,30 @@ final class FakeSink: DecisionSink {
   ) throws(Failure) {
     precondition(isOpen, "written outside a transaction")
     try faults.perform(.write) {
-      self.outputs += outputs.map {
-        FakeCluster.Decision(
-          partition: inputs[$0.inputIndex].partition, offset: inputs[$0.inputIndex].offset)
+      for output in outputs {
+        let decision = FakeCluster.Decision(
+          partition: inputs[output.inputIndex].partition, offset: inputs[output.inputIndex].offset)
+        self.outputs.append(decision)
+        if output.outcome == .approved { approved.append(decision) }
       }
+    }
+  }
+
+  func writeState(_ records: UnsafeBufferPointer<StateRecord>) throws(Failure) {
+    precondition(isOpen, "written outside a transaction")
+    entries += records.map {
+      FakeCluster.StateEntry(
+        partition: $0.partition, key: Array($0.key), value: $0.value.map { Array($0) })
     }
   }
 
   func flush() throws(Failure) {
     try faults.perform(.flush) {
       guard !isTransactional else { return }
-      cluster.commit(outputs, [])
+      cluster.commit(outputs, approved: approved, entries, [])
       outputs = []
+      approved = []
+      entries = []
     }
   }
 
@@ -175,7 +193,7 @@ final class FakeSink: DecisionSink {
 
   func commit() throws(Failure) {
     try faults.perform(.commit, isDone: !isOpen) {
-      cluster.commit(outputs, offsets)
+      cluster.commit(outputs, approved: approved, entries, offsets)
       drop()
     }
   }
@@ -187,8 +205,81 @@ final class FakeSink: DecisionSink {
   private func drop() {
     isOpen = false
     outputs = []
+    approved = []
+    entries = []
     offsets = []
   }
+}
+
+/// The state topic of the fake cluster, with offsets that leave gaps for control markers.
+final class FakeStateSource: StateSource {
+  private let cluster: FakeCluster
+  private var positions: [Int32: Int64] = [:]
+  private var ended: Set<Int32> = []
+  var recordsPerPoll = 7
+  /// Failures of the next calls.
+  var failures = 0
+  /// The partitions that are to be answered as out of range, once each.
+  var outOfRange: Set<Int32> = []
+  private(set) var isClosed = false
+  private(set) var log: [String] = []
+
+  init(_ cluster: FakeCluster) { self.cluster = cluster }
+
+  private func failIfPlanned() throws(Failure) {
+    guard failures > 0 else { return }
+    failures -= 1
+    throw Failure(.retriable, "the state topic does not answer")
+  }
+
+  private func end(_ partition: Int32) -> Int64 { Int64(cluster.state[partition]?.count ?? 0) * 2 }
+
+  func settled(_ partitions: [Int32]) throws(Failure) -> [PartitionOffset] {
+    try failIfPlanned()
+    let settled = partitions.filter(cluster.isSettled)
+    log.append("settled \(settled) of \(partitions)")
+    return settled.map { PartitionOffset(partition: $0, offset: end($0)) }
+  }
+
+  func read(_ positions: [PartitionOffset]) throws(Failure) {
+    try failIfPlanned()
+    log.append("read \(positions.map(\.partition).sorted())")
+    self.positions = [:]
+    ended = []
+    for position in positions { self.positions[position.partition] = max(0, position.offset) }
+  }
+
+  func poll(timeoutMs: Int32, _ body: (StateEvent) -> Void) throws(Failure) {
+    try failIfPlanned()
+    for (partition, position) in positions.sorted(by: { $0.key < $1.key }) {
+      if outOfRange.remove(partition) != nil {
+        body(.outOfRange(partition: partition))
+        continue
+      }
+      let entries = cluster.state[partition] ?? []
+      // Record i has offset 2i + 1; what is even is a marker.
+      let from = Int(position / 2)
+      for i in from..<min(entries.count, from + recordsPerPoll) {
+        entries[i].key.withUnsafeBytes { key in
+          let offset = Int64(i) * 2 + 1
+          if let value = entries[i].value {
+            value.withUnsafeBytes {
+              body(.record(partition: partition, offset: offset, key: key, value: $0))
+            }
+          } else {
+            body(.record(partition: partition, offset: offset, key: key, value: nil))
+          }
+        }
+        positions[partition] = Int64(i) * 2 + 2
+        ended.remove(partition)
+      }
+      if Int(positions[partition]! / 2) >= entries.count, ended.insert(partition).inserted {
+        body(.end(partition: partition, offset: max(positions[partition]!, end(partition))))
+      }
+    }
+  }
+
+  func close() { isClosed = true }
 }
 
 /// A loop on the fakes, with its surroundings.
@@ -197,7 +288,9 @@ final class Rig {
   let clock = FakeClock()
   let source: FakeSource
   let sink: FakeSink
-  let decider = FakeDecider()
+  let stateSource: FakeStateSource
+  let state: LaneState
+  let decider: FakeDecider
   let control = LaneControl()
   let readiness = PreferenceReadiness()
   let counters = LoopCounters()
@@ -205,14 +298,26 @@ final class Rig {
   var staleMsMax: Int64? = 300_000
   var pollsMax = 400
   var commitIntervalMs: Int64 = 20
+  var sweepIntervalMs: Int64 = 200
 
-  init(
+  convenience init(
     partitions: Int32 = 3, recordsEach: Int = 40, gap: Int64 = 1, isTransactional: Bool = true,
     assignAtStart: Bool = true
   ) {
-    cluster = FakeCluster(partitions: partitions, recordsEach: recordsEach, gap: gap)
+    self.init(
+      on: FakeCluster(partitions: partitions, recordsEach: recordsEach, gap: gap),
+      isTransactional: isTransactional, assignAtStart: assignAtStart)
+  }
+
+  /// Another process on the same cluster.
+  init(on cluster: FakeCluster, isTransactional: Bool = true, assignAtStart: Bool = true) {
+    self.cluster = cluster
     source = FakeSource(cluster, clock)
     sink = FakeSink(cluster, isTransactional: isTransactional)
+    stateSource = FakeStateSource(cluster)
+    state = LaneState(
+      policy: .builtIn, partitionCount: Int32(cluster.partitions.count), hashKey: (1, 2))
+    decider = FakeDecider(cluster, state)
     if assignAtStart { source.note(.assigned(cluster.partitions)) }
     readiness.setFresh(atMs: clock.nowMs)
     readiness.becomeReady()
@@ -227,9 +332,11 @@ final class Rig {
       if cluster.isFinished || poll >= pollsMax { control.ask(.drain) }
     }
     let loop = GateLoop(
-      source: source, sink: sink, clock: clock, decider: decider,
+      source: source, sink: sink, clock: clock, decider: decider, state: state,
+      stateSource: stateSource,
       settings: LoopSettings(
-        commitIntervalMs: commitIntervalMs, transactionTimeoutMs: 2000, staleMsMax: staleMsMax),
+        commitIntervalMs: commitIntervalMs, transactionTimeoutMs: 2000, staleMsMax: staleMsMax,
+        sweepIntervalMs: sweepIntervalMs),
       counters: counters, control: control, readiness: readiness, epochs: Epochs(),
       onEvent: { [self] in events.append($0) })
     return loop.run()

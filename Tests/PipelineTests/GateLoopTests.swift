@@ -138,6 +138,7 @@ import Testing
     // The first retry is heard while nothing else runs, so ask from the event.
     let loop = GateLoop(
       source: rig.source, sink: rig.sink, clock: rig.clock, decider: rig.decider,
+      state: rig.state, stateSource: rig.stateSource,
       settings: LoopSettings(commitIntervalMs: 20, staleMsMax: nil), counters: rig.counters,
       control: rig.control, readiness: rig.readiness, epochs: Epochs(),
       onEvent: { [control = rig.control] in

@@ -18,6 +18,7 @@ import Testing
     }
     let loop = GateLoop(
       source: rig.source, sink: rig.sink, clock: rig.clock, decider: rig.decider,
+      state: rig.state, stateSource: rig.stateSource,
       settings: LoopSettings(commitIntervalMs: 20, staleMsMax: nil), counters: rig.counters,
       control: rig.control, readiness: unready, epochs: Epochs(), onEvent: { _ in })
     #expect(loop.run() == .drained)

@@ -51,6 +51,7 @@ import Testing
       case 200:
         cluster.member = GroupClaim(generation: 9, memberID: "m-9")
         source.believes = cluster.member
+        source.note(.lost([0, 1, 2]))
         source.note(.assigned([0, 1, 2]))
       default: break
       }
@@ -58,7 +59,8 @@ import Testing
     #expect(rig.run() == .drained)
     #expect(
       rig.source.log == [
-        "assign [0, 1, 2]", "unassign [0, 1, 2]", "assign []", "assign [0, 1, 2]",
+        "assign [0, 1, 2]", "unassign [0, 1, 2]", "assign [0, 1, 2]", "unassign [0, 1, 2]",
+        "assign [0, 1, 2]",
       ])
     #expect(rig.cluster.isFinished)
     #expect(rig.cluster.violations() == [])

@@ -145,14 +145,30 @@ import Testing
   @Test func takesOwnedRecordsOnceAndInOrder() {
     var owned = OwnedPartitions()
     owned.own([PartitionOffset(partition: 2, offset: 5)])
+    owned.start(2)
     let taken = Self.take(&owned, [(2, 4), (2, 5), (0, 1), (2, 5), (2, 9), (7, 3), (2, 8)])
     #expect(taken == [.init(partition: 2, offset: 5), .init(partition: 2, offset: 9)])
     #expect(owned.positions == [.init(partition: 2, offset: 10)])
   }
 
+  /// Owned, it sends its offset with every transaction; started, its records are taken.
+  @Test func nothingIsTakenBeforeTheStart() {
+    var owned = OwnedPartitions()
+    owned.own([.init(partition: 0, offset: 5), .init(partition: 1, offset: 5)])
+    owned.start(1)
+    #expect(Self.take(&owned, [(0, 5), (1, 5)]) == [.init(partition: 1, offset: 5)])
+    #expect(owned.positions == [.init(partition: 0, offset: 5), .init(partition: 1, offset: 6)])
+    #expect(owned.startedPositions == [.init(partition: 1, offset: 6)])
+    // Owned anew, it is to be started anew.
+    owned.own([.init(partition: 1, offset: 6)])
+    #expect(owned.started == [])
+    #expect(Self.take(&owned, [(1, 6)]) == [])
+  }
+
   @Test func rewindGoesBackToTheLastCommit() {
     var owned = OwnedPartitions()
     owned.own([.init(partition: 0, offset: 0), .init(partition: 1, offset: 100)])
+    for partition in owned.partitions { owned.start(partition) }
     _ = Self.take(&owned, [(0, 0), (0, 1)])
     owned.commit()
     _ = Self.take(&owned, [(0, 2), (1, 100)])
@@ -164,14 +180,14 @@ import Testing
   @Test(arguments: UInt64(1)...200) func agreesWithAModel(seed: UInt64) {
     var random = Xorshift(seed: seed)
     var owned = OwnedPartitions()
-    var model: [Int32: (position: Int64, committed: Int64)] = [:]
+    var model: [Int32: (position: Int64, committed: Int64, isStarted: Bool)] = [:]
     for _ in 0..<200 {
       let partition = Int32.random(in: 0..<5, using: &random)
-      switch Int.random(in: 0..<6, using: &random) {
+      switch Int.random(in: 0..<7, using: &random) {
       case 0:
         let offset = Int64.random(in: 0..<50, using: &random)
         owned.own([.init(partition: partition, offset: offset)])
-        model[partition] = (offset, offset)
+        model[partition] = (offset, offset, false)
       case 1:
         owned.forget([partition, 90])
         model[partition] = nil
@@ -181,13 +197,18 @@ import Testing
       case 3:
         owned.rewind()
         for key in model.keys { model[key]!.position = model[key]!.committed }
+      case 4 where model[partition] != nil:
+        owned.start(partition)
+        model[partition]!.isStarted = true
       default:
         let records = (0..<6).map { _ in
           (Int32.random(in: 0..<6, using: &random), Int64.random(in: 0..<60, using: &random))
         }
         var expected: [PartitionOffset] = []
         for (partition, offset) in records {
-          guard let slot = model[partition], offset >= slot.position else { continue }
+          guard let slot = model[partition], slot.isStarted, offset >= slot.position else {
+            continue
+          }
           model[partition]!.position = offset + 1
           expected.append(.init(partition: partition, offset: offset))
         }
@@ -197,6 +218,7 @@ import Testing
         PartitionOffset(partition: $0, offset: model[$0]!.position)
       }
       #expect(owned.positions == positions, "seed \(seed)")
+      #expect(owned.started == model.keys.filter { model[$0]!.isStarted }.sorted())
       #expect(owned.count == model.count && owned.partitions == model.keys.sorted())
     }
   }

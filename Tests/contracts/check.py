@@ -50,6 +50,8 @@ RECORD_OF_CHANNEL = {
     "notifications.deferred": "deferred",
     "notifications.dropped": "dropped",
     "notifications.receipts": "receipt",
+    "notifications.state": "state",
+    "notifications.state.security": "state",
     "preferences.state": "preference",
     "preferences.defaults": "default",
 }

@@ -73,8 +73,7 @@ class Group:
             made = documents.spoil(rng, made) if kind < 0.08 else made
             line = shapes.write(rng, made).encode()
             self.lines.append(line)
-            found = inputs.read_preferences([line])[user_id]
-            found = None if found is inputs.UNREADABLE else found
+            found = self.readable(line, user_id)
         has_clock = self.now is None
         members = candidates.build(rng, self.policy, self.source, found, user_id, f"n-{name}", now, has_clock)
         kind = rng.random()
@@ -88,6 +87,15 @@ class Group:
         else:
             line = candidates.write_line(rng, members)
         return line, now if not has_clock or self.is_readable(line) else None
+
+    @staticmethod
+    def readable(line, user_id):
+        """The document, to aim a candidate at; nothing where it cannot be read, or may be read either way."""
+        try:
+            found = inputs.read_preferences([line])[user_id]
+        except Unfixed:
+            return None
+        return None if found is inputs.UNREADABLE else found
 
     def is_readable(self, line):
         """Whether a candidate's own clock can be read; what cannot be read may be stamped at will."""

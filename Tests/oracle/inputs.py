@@ -138,7 +138,8 @@ class Choice:
         try:
             self.at = None if node is None else _instant(node, "at")
         except Unreadable:
-            raise Unfixed("a choice whose time cannot be read") from None
+            # A time that cannot be read is none: no consent rests on it.
+            self.at = None
         source = None if node is None else node.get("source")
         if source is not None and (source.kind != "string" or source.value == ""):
             raise Unfixed("a source that is no text")

@@ -48,12 +48,15 @@ struct Decider {
     category == .security && lane == .security && event.critical
   }
 
-  // MARK: Rows 7 to 16: one device
+  // MARK: Rows 6 to 16: one device
 
-  /// - Parameter heldSinceMs: the first decision's instant, where this is a hold's release.
+  /// - Parameters:
+  ///   - isDuplicate: row 6, which is the memory's to know.
+  ///   - heldSinceMs: the first decision's instant, where this is a hold's release.
   func decide(
     _ candidate: Candidate, _ category: Category, block: PackedBlock, deviceIndex: Int,
-    defaults: CategoryDefaults, zones: ZoneTable, nowMs: Int64, heldSinceMs: Int64? = nil
+    isDuplicate: Bool, defaults: CategoryDefaults, zones: ZoneTable, nowMs: Int64,
+    heldSinceMs: Int64? = nil
   ) -> Decision {
     let device = block.device(deviceIndex)
     let event = facts(candidate.event)
@@ -62,6 +65,7 @@ struct Decider {
     let isRegulated = rules.isRegulated(Region(packed: device.region))
 
     var blocked = Blockers()
+    if isDuplicate { blocked.insert(.duplicate) }
     let suppression = suppressions(block, device, category, &blocked)
 
     let account = block.accountChoices[category]

@@ -16,6 +16,10 @@ struct JSONWriter: ~Copyable {
 
   mutating func removeAll() { count = 0 }
 
+  /// Takes back what was written behind `count` bytes.
+  @inline(__always)
+  mutating func removeLast(to count: Int) { self.count = count }
+
   /// Makes room for `bytes` more. May move what was written: keep offsets, not pointers.
   @inline(__always)
   mutating func reserve(_ bytes: Int) {

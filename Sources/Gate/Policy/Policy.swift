@@ -26,6 +26,9 @@ public final class Policy: @unchecked Sendable {
     var payloadBytesMax: Int
     var recordBytesMax: Int
     var holdMaxMs: Int64
+    var duplicatesHorizonMs: Int64
+    /// Of the whole topic; each partition has its share.
+    var duplicatesEntriesMax: Int
 
     @inline(__always)
     func isRegulated(_ region: Region) -> Bool { regulated[Int(region.code)] }
@@ -88,7 +91,9 @@ public final class Policy: @unchecked Sendable {
       regulated: UnsafePointer(regulated),
       payloadBytesMax: document.payloadBytesMax,
       recordBytesMax: document.recordBytesMax,
-      holdMaxMs: document.holdHoursMax * Instant.hourMs)
+      holdMaxMs: document.holdHoursMax * Instant.hourMs,
+      duplicatesHorizonMs: document.duplicatesHorizonHours * Instant.hourMs,
+      duplicatesEntriesMax: document.duplicatesEntriesMax)
   }
 
   /// For the life of the process: policies are read once.

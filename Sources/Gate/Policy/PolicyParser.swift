@@ -20,6 +20,8 @@ struct PolicyDocument {
   var payloadBytesMax = 0
   var recordBytesMax = 0
   var holdHoursMax: Int64 = 0
+  var duplicatesHorizonHours: Int64 = 0
+  var duplicatesEntriesMax = 0
   /// By lane.
   var staleSecondsMax: [Int64?] = []
 }
@@ -58,13 +60,14 @@ enum PolicyParser {
     document.recordBytesMax = Int(
       try root["record_bytes_max"]!.integer(1_024...Int64(CandidateDecoder.recordBytesMax)))
     document.holdHoursMax = try root["hold_hours_max"]!.integer(1...720)
-    let horizon = try root["duplicates_horizon_hours"]!.integer(1...8_760)
-    guard horizon >= document.holdHoursMax else {
+    document.duplicatesHorizonHours = try root["duplicates_horizon_hours"]!.integer(1...8_760)
+    guard document.duplicatesHorizonHours >= document.holdHoursMax else {
       throw root["duplicates_horizon_hours"]!.refuse(
         "a held notification must stay known: write at least hold_hours_max, "
           + "\(document.holdHoursMax)")
     }
-    _ = try root["duplicates_entries_max"]!.integer(1_000...1_000_000_000)
+    document.duplicatesEntriesMax = Int(
+      try root["duplicates_entries_max"]!.integer(1_000...1_000_000_000))
     document.staleSecondsMax = try staleness(root["preferences_stale_seconds_max"]!)
     _ = try root["permission_prompt_moments"]!.nameList()
     return document

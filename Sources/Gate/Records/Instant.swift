@@ -34,14 +34,6 @@ public enum Instant {
     return (year, month, dayOfYear - (153 * shifted + 2) / 5 + 1)
   }
 
-  private static func monthLength(year: Int, month: Int) -> Int {
-    switch month {
-    case 4, 6, 9, 11: 30
-    case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
-    default: 31
-    }
-  }
-
   /// Nil where the text is no instant, or lies outside `readable`. Fractions of a second beyond the
   /// millisecond are cut off.
   static func parse(_ text: Bytes) -> Int64? {
@@ -60,7 +52,8 @@ public enum Instant {
     let (hour, minute, second) = (number(11, 2), number(14, 2), number(17, 2))
     guard wrong == 0, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
       text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
-      1...12 ~= month, day >= 1, day <= monthLength(year: year, month: month), hour < 24,
+      1...12 ~= month, day >= 1,
+      day <= CivilDate.length(ofMonth: month, leap: CivilDate.isLeap(Int64(year))), hour < 24,
       minute < 60, second < 60
     else { return nil }
 

@@ -235,7 +235,8 @@ public final class Releaser {
     }
     let decision = decider.decide(
       held.candidate, held.candidate.category!, block: block, deviceIndex: device,
-      defaults: defaults, zones: table, nowMs: nowMs, heldSinceMs: held.firstDecidedAtMs)
+      isDuplicate: false, defaults: defaults, zones: table, nowMs: nowMs,
+      heldSinceMs: held.firstDecidedAtMs)
     at.pointee.provider = Provider(block.device(device).platform)
     write(decision, at, held, supersededBy: nil, table)
   }
@@ -249,7 +250,8 @@ public final class Releaser {
     else { return nil }
     return decider.decide(
       held.candidate, held.candidate.category!, block: block, deviceIndex: device,
-      defaults: defaults, zones: table, nowMs: nowMs, heldSinceMs: held.firstDecidedAtMs
+      isDuplicate: false, defaults: defaults, zones: table, nowMs: nowMs,
+      heldSinceMs: held.firstDecidedAtMs
     ).device
   }
 

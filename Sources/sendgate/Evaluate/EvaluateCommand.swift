@@ -1,6 +1,7 @@
 import Gate
 import Glibc
 import Pipeline
+import Telemetry
 
 /// `sendgate evaluate`: decisions without a broker, for reading and for tests.
 enum EvaluateCommand {
@@ -9,7 +10,8 @@ enum EvaluateCommand {
     summary: "decide candidates from standard input, without a broker",
     details: """
       Reads one candidate a line and writes one record a line to standard output, in order, devices
-      in the order of the document. Keys and partitions are not checked: a line has neither.
+      in the order of the document. Keys and partitions are not checked: a line has neither. Nothing is
+      remembered from line to line: no candidate is a duplicate.
       With --clock record each candidate is decided at its created_at; one without is decided at the
       present, as a record that arrives now would be.
       """,
@@ -55,7 +57,7 @@ private struct Evaluation {
     var output = OutputBuffer(descriptor: STDOUT_FILENO)
     while let line = try lines.next() {
       let value = UnsafeRawBufferPointer(line)
-      let at = nowMs ?? engine.createdAtMs(of: value) ?? Process.nowMs()
+      let at = nowMs ?? engine.createdAtMs(of: value) ?? SystemTime.wallClockMs()
       let record = InputRecord(
         partition: 0, offset: 0, timestampMs: at, key: nil, value: value, handle: nil)
       try withUnsafePointer(to: record) { (pointer) throws(CommandFailure) in

@@ -37,7 +37,7 @@ final class Findings: Sendable {
     }
   }
 
-  func isWaiting(_ reason: String?) { state.withLock { $0.waiting = reason } }
+  func isWaiting(_ reason: String) { state.withLock { $0.waiting = reason } }
 
   /// The first reason stays.
   func mustStop(_ exitCode: Int32, _ reasons: [String]) {
@@ -55,6 +55,8 @@ final class Findings: Sendable {
     if let end = runner.end { return "ended: \(end)" }
     if runner.control.request != .none { return "draining" }
     if runner.counters[.isPaused] != 0 { return "paused: the preferences are not up to date" }
+    let restoring = runner.counters[.restoringPartitions]
+    if restoring > 0 { return "reading back the state of \(restoring) partitions" }
     return nil
   }
 }

@@ -94,6 +94,7 @@ enum GateMetrics {
       "paused", help: "1 while the lane decides nothing because of the preferences.",
       labels: labels
     ) { Double(counters[.isPaused]) }
+    registerState(counters, labels, in: registry)
     let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
     for (name, help, histogram) in [
       ("commit", "From the flush to the commit's answer.", counters.commitLatency),
@@ -106,6 +107,37 @@ enum GateMetrics {
         "\(name)_latency", unit: .seconds, help: help, labels: labels, bounds: bounds
       ) { (histogram.buckets, Double(histogram.sumMs) / 1_000) }
     }
+  }
+
+  /// What the lane remembers, and how it got there.
+  private static func registerState(
+    _ counters: LoopCounters, _ labels: Labels, in registry: MetricRegistry
+  ) {
+    registry.gauge(
+      "duplicates_entries", help: "Ids remembered against duplicates.", labels: labels
+    ) { Double(counters[.seenIDs]) }
+    registry.gauge(
+      "duplicates_memory", unit: .bytes, help: "Memory that they take.", labels: labels
+    ) { Double(counters[.seenBytes]) }
+    registry.gauge(
+      "duplicates_horizon", unit: .seconds,
+      help:
+        "How far back they reach: the policy's horizon, or less where there was no room for it.",
+      labels: labels
+    ) { Double(counters[.seenHorizonMs]) / 1_000 }
+    registry.gauge(
+      "restoring_partitions", help: "Partitions whose state is being read back.", labels: labels
+    ) { Double(counters[.restoringPartitions]) }
+    registry.gauge(
+      "restore_duration", unit: .seconds, help: "How long the newest restore took.",
+      labels: labels
+    ) { Double(counters[.restoreMs]) / 1_000 }
+    registry.counter(
+      "state_records_restored", help: "Records read back from the state topic.", labels: labels
+    ) { counters[.stateRecordsRestored] }
+    registry.counter(
+      "state_records_forgotten", help: "Null values written to the state topic.", labels: labels
+    ) { counters[.stateRecordsForgotten] }
   }
 
   private static func name(_ count: PreferenceCounters.Count) -> String {

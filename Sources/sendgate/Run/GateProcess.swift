@@ -1,8 +1,6 @@
-import Consumer
 import Gate
 import Glibc
 import Pipeline
-import Synchronization
 import Telemetry
 import Web
 
@@ -17,6 +15,8 @@ final class GateProcess {
   private let sideControl = LaneControl()
   private let findings = Findings()
   private let registry = MetricRegistry()
+  private let mainBeat: Heartbeat
+  private var server: HTTPServer?
   private var runners: [LaneRunner] = []
   private var laneThreads: [NamedThread] = []
   private var sideThreads: [NamedThread] = []
@@ -36,6 +36,8 @@ final class GateProcess {
   init(_ configuration: GateConfiguration, untilIdleMs: Int64?) throws(CommandFailure) {
     world = try SharedWorld(configuration, log: configuration.makeLogger())
     self.untilIdleMs = untilIdleMs
+    mainBeat = Heartbeat(
+      name: "main loop", intervalMsMax: Int64(configuration.livenessTimeoutMs))
     status = StatusLine()
     do throws(TimeZoneDatabaseError) {
       try timeZones.load(into: world.zones)
@@ -56,8 +58,10 @@ final class GateProcess {
         "policy": .string(world.policy.version),
         "tzdb": .string(zonesVersion),
       ])
-    guard let server = startHTTP() else { return ExitCode.unavailable }
-    defer { server.value?.stop() }
+    GateMetrics.register(world, in: registry)
+    noteZones()
+    guard startHTTP() else { return ExitCode.unavailable }
+    defer { server?.stop() }
     startSideThreads()
     while !isOver() { turn() }
     let code = finish()
@@ -92,36 +96,31 @@ final class GateProcess {
     }
   }
 
-  /// Nil where the address cannot be listened on; a box with nothing where none is set.
-  private func startHTTP() -> (value: HTTPServer?, Void)? {
-    GateMetrics.register(world, in: registry)
-    noteZones()
-    guard let address = world.configuration.httpAddress else { return (nil, ()) }
-    let beat = Heartbeat(
-      name: "main loop", intervalMsMax: Int64(world.configuration.livenessTimeoutMs))
-    mainBeat = beat
+  /// False where an address is set and cannot be listened on.
+  private func startHTTP() -> Bool {
+    guard let address = world.configuration.httpAddress else { return true }
     do throws(HTTPServerError) {
       let server = try HTTPServer(
         address: address,
-        respond: HealthPages(world, findings, registry, beat).respond)
+        respond: HealthPages(world, findings, registry, mainBeat).respond)
       world.log.info(
         "Serving metrics and health",
         ["http.host": .string(address.host), "http.port": .integer(server.port)])
-      return (server, ())
+      self.server = server
+      return true
     } catch {
       world.log.error(
         "Cannot serve http.address",
         ["http.address": .string("\(address)"), "reason": .string("\(error)")])
-      return nil
+      return false
     }
   }
-  private var mainBeat: Heartbeat?
 
   // MARK: Watching
 
   private func turn() {
     if let signal = Signals.wait(ms: 100) { heed(signal) }
-    mainBeat?.beat()
+    mainBeat.beat()
     let nowMs = clock.monotonicMs()
     noteStop(nowMs)
     if runners.isEmpty, drainUntilMs == nil, let counts = findings.counts { startLanes(counts) }

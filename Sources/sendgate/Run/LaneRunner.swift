@@ -48,15 +48,54 @@ final class LaneRunner: Sendable {
 
   private func runLoop() throws(ConfigurationError) -> LaneEnd {
     let names = world.topicNames
-    let input = names[lane == .security ? .candidateSecurity : .candidate]
+    let outputs = OutputTopicNames(
+      approved: names[.approved], deferred: names[.deferred], dropped: names[.dropped],
+      state: names[stateRole])
+    let isExact = world.configuration.delivery == .exactlyOnce
+    let properties = try producerProperties(
+      transactionalID: isExact
+        ? OutputProducerProperties.transactionalID(
+          group: world.configuration.groupID, instance: world.configuration.instanceID,
+          lane: lane, worker: worker) : nil)
+    let onEvent = world.onKafkaEvent("\(name) producer")
+    // Whatever is opened is closed by its loop; what cannot be opened closes what was before it.
+    let stateTopic = try makeStateTopic()
+    let source: CandidateTopic
+    do throws(ConfigurationError) {
+      source = try makeSource()
+    } catch {
+      stateTopic.close()
+      throw error
+    }
+    if isExact {
+      return loop(
+        source,
+        TransactionalSink(
+          TransactionalSink.Settings(
+            properties: properties, topics: outputs, inputTopic: names[inputRole],
+            groupID: groupID),
+          onEvent: onEvent), stateTopic)
+    }
+    return loop(
+      source,
+      AtLeastOnceSink(
+        properties: properties, topics: outputs, onEvent: onEvent,
+        commitOffsets: { (positions) throws(KafkaError) in
+          try source.consumer.commit(positions)
+        }), stateTopic)
+  }
+
+  private var inputRole: TopicRole { lane == .security ? .candidateSecurity : .candidate }
+
+  private func makeSource() throws(ConfigurationError) -> CandidateTopic {
     let properties = try LaneConsumerProperties.make(world.kafka, groupID: groupID) { choice in
       world.log.info(
         "Chose how the consumer fetches ahead",
         ["lane": .string(name), "kafka.fetch": .string(choice)])
     }
     tell(properties, "\(name) consumer")
-    let source = try CandidateTopic(
-      topic: input, properties: properties,
+    return try CandidateTopic(
+      topic: world.topicNames[inputRole], properties: properties,
       recordsMax: world.configuration.batchRecordsMax,
       onEvent: world.onKafkaEvent("\(name) consumer"),
       onProblem: { [log = world.log, name] error in
@@ -64,30 +103,6 @@ final class LaneRunner: Sendable {
           "Reading candidates met an error; it is retried",
           ["lane": .string(name), "kafka.error": .string("\(error)")])
       })
-    let outputs = OutputTopicNames(
-      approved: names[.approved], deferred: names[.deferred], dropped: names[.dropped])
-    switch world.configuration.delivery {
-    case .exactlyOnce:
-      let properties = try producerProperties(
-        transactionalID: OutputProducerProperties.transactionalID(
-          group: world.configuration.groupID, instance: world.configuration.instanceID,
-          lane: lane, worker: worker))
-      return loop(
-        source,
-        TransactionalSink(
-          TransactionalSink.Settings(
-            properties: properties, topics: outputs, inputTopic: input, groupID: groupID),
-          onEvent: world.onKafkaEvent("\(name) producer")))
-    case .atLeastOnce:
-      return loop(
-        source,
-        AtLeastOnceSink(
-          properties: try producerProperties(transactionalID: nil), topics: outputs,
-          onEvent: world.onKafkaEvent("\(name) producer"),
-          commitOffsets: { (positions) throws(KafkaError) in
-            try source.consumer.commit(positions)
-          }))
-    }
   }
 
   private func producerProperties(
@@ -108,15 +123,35 @@ final class LaneRunner: Sendable {
       "Properties of a Kafka client.", client: client, to: world.log)
   }
 
-  private func loop<Sink: DecisionSink>(_ source: CandidateTopic, _ sink: Sink) -> LaneEnd {
+  private var stateRole: TopicRole { lane == .security ? .stateSecurity : .state }
+
+  private func makeStateTopic() throws(ConfigurationError) -> StateTopic {
+    try StateTopic(
+      topic: world.topicNames[stateRole],
+      // Only the ordinary lane holds.
+      otherTopics: lane == .security ? [] : [world.topicNames[.deferred]],
+      properties: world.kafka, onEvent: world.onKafkaEvent("\(name) state"),
+      onProblem: { [log = world.log, name] error in
+        log.warning(
+          "Reading the state topic met an error; it is retried",
+          ["lane": .string(name), "kafka.error": .string("\(error)")])
+      })
+  }
+
+  private func loop<Sink: DecisionSink>(
+    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic
+  ) -> LaneEnd {
     let configuration = world.configuration
+    let state = LaneState(
+      policy: world.policy, partitionCount: partitionCount, hashKey: HashKeyFile.random())
     let engine = Engine(
       lane: lane, policy: world.policy, preferences: world.preferences, zones: world.zones,
-      partitionCount: partitionCount)
+      partitionCount: partitionCount, state: state)
     let intervalMs =
       lane == .security ? configuration.securityCommitIntervalMs : configuration.commitIntervalMs
     return GateLoop(
-      source: source, sink: sink, clock: SystemClock(), decider: engine,
+      source: source, sink: sink, clock: SystemClock(), decider: engine, state: state,
+      stateSource: stateTopic,
       settings: LoopSettings(
         commitIntervalMs: Int64(intervalMs),
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),
@@ -132,8 +167,15 @@ enum LaneLog {
   static func write(_ event: LoopEvent, lane: String, to log: Logger) {
     let text = LogValue.string("\(event)")
     switch event {
-    case .assigned, .revoked, .resumed:
+    case .assigned, .revoked, .resumed, .restoring:
       log.info("The lane's partitions changed", ["lane": .string(lane), "event": text])
+    case .restored(_, _, _, let unreadable):
+      if unreadable == 0 {
+        log.info("The lane's partitions changed", ["lane": .string(lane), "event": text])
+      } else {
+        log.error(
+          "Records of the state topic cannot be read", ["lane": .string(lane), "event": text])
+      }
     case .lost, .aborted, .producerReplaced, .membershipChanged, .paused:
       log.warning("The lane was disturbed", ["lane": .string(lane), "event": text])
     case .retrying, .waiting:

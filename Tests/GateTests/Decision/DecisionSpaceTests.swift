@@ -37,8 +37,9 @@ import Testing
         DecisionSpaceTests.events[Situation.Bypass.allCases.firstIndex(of: s.bypass)!]
       if s.isMuted { candidate.subtype = DecisionSpaceTests.muted }
       return decider.decide(
-        candidate, s.category, block: block, deviceIndex: 0, defaults: CategoryDefaults(),
-        zones: zones.current, nowMs: Situation.nowMs, heldSinceMs: heldSinceMs)
+        candidate, s.category, block: block, deviceIndex: 0, isDuplicate: s.isDuplicate,
+        defaults: CategoryDefaults(), zones: zones.current, nowMs: Situation.nowMs,
+        heldSinceMs: heldSinceMs)
     }
   }
 
@@ -149,13 +150,17 @@ import Testing
     return true
   }
 
-  /// What the device carries and what the user chose, under every policy.
+  /// What the device carries and what the user chose, under every policy, seen before or not.
   @Test func everyDeviceState() {
     let documents = Self.forEachDocument(
       muted: [false], permissions: OSPermission.allCases, tokens: TokenStatus.allCases,
       suppressions: [nil] + Suppression.allCases
     ) { situation, subject in
-      Self.forEachPolicy(situation) { Self.check($0, subject) }
+      Self.forEachPolicy(situation) { situation in
+        var repeated = situation
+        repeated.isDuplicate = true
+        return Self.check(situation, subject) && Self.check(repeated, subject)
+      }
     }
     #expect(documents == (4 + 5 * 4) * 2 * 5 * 3 * 3 * 4)
   }

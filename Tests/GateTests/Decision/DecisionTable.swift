@@ -5,8 +5,9 @@
 enum DecisionTable {
   typealias Row = (reason: Reason, holds: @Sendable (Situation) -> Bool)
 
-  /// Rows 7 to 13, in order: those that drop.
+  /// Rows 6 to 13, in order: those that drop.
   static let dropping: [Row] = [
+    (.duplicate, { $0.isDuplicate }),
     (.suppressedLegalHold, { $0.suppression == .legalHold }),
     (.suppressedAbuseHold, { $0.suppression == .abuseHold && $0.category != .security }),
     (.suppressedBounced, { $0.suppression == .bounced }),

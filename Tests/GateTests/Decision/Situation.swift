@@ -1,6 +1,6 @@
 @testable import Gate
 
-/// All that a decision from row 7 on depends on, each value one of a few: the small space that is
+/// All that a decision from row 6 on depends on, each value one of a few: the small space that is
 /// gone through whole.
 struct Situation {
   /// What a `user-on` brings with it.
@@ -21,6 +21,7 @@ struct Situation {
   var permission = OSPermission.granted
   var token = TokenStatus.active
   var suppression: Suppression?
+  var isDuplicate = false
   var window = Window.none
   var rule = Policy.QuietHoursRule.bypass
   var dropsOnInvalidWindow = false

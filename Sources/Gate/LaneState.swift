@@ -1,0 +1,125 @@
+/// What a lane remembers between decisions, by partition: the ids that it let through. A partition's
+/// memory is what its partition of the state topic says, and what the open transaction adds to it.
+///
+/// One thread, the lane's, makes every call.
+public final class LaneState {
+  /// What became of a record of the state topic.
+  public enum Restored: Sendable {
+    case taken
+    /// Of no kind that this version knows.
+    case passedOver
+    /// A value that cannot be read; the id stays unknown.
+    case unreadable
+  }
+
+  /// Whether a record of the state topic still says something.
+  public enum Standing: Sendable {
+    /// The memory rests on it.
+    case needed
+    /// Its key is forgotten: a null value may follow it.
+    case over
+    /// A later record of its key stands for it, or it is none of a seen id.
+    case passedOver
+  }
+
+  private let sip: SipHash
+  private let limits: SeenIDs.Limits
+  /// By partition; nil where it is not this worker's.
+  private var partitions: [SeenIDs?] = []
+
+  /// - Parameters:
+  ///   - partitionCount: of the candidate topic. Each partition remembers its share of the policy's
+  ///     `duplicates_entries_max`, so that what is remembered does not depend on who owns what.
+  ///   - hashKey: 128 random bits; ids are input that somebody else chooses.
+  public init(policy: Policy, partitionCount: Int32, hashKey: (UInt64, UInt64)) {
+    sip = SipHash(key: hashKey)
+    let count = Int(max(1, partitionCount))
+    limits = SeenIDs.Limits(
+      entriesMax: (policy.rules.duplicatesEntriesMax + count - 1) / count,
+      horizonMs: policy.rules.duplicatesHorizonMs, heldMaxMs: policy.rules.holdMaxMs)
+  }
+
+  // MARK: Ownership
+
+  /// Begins anew with a partition, remembering nothing of it.
+  public func open(_ partition: Int32) {
+    while partitions.count <= Int(partition) { partitions.append(nil) }
+    partitions[Int(partition)] = SeenIDs(limits)
+  }
+
+  public func forget(_ partition: Int32) {
+    if partitions.indices.contains(Int(partition)) { partitions[Int(partition)] = nil }
+  }
+
+  /// Takes one record of the partition's state topic, in order, from its beginning.
+  public func restore(
+    _ partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, nowMs: Int64
+  ) -> Restored {
+    guard let key, SeenRecord.isKey(key) else { return .passedOver }
+    let seen = seen(partition)
+    guard let value else {
+      seen.erase(sip.hash(key))
+      return .taken
+    }
+    guard let known = SeenRecord.value(value) else { return .unreadable }
+    seen.restore(
+      sip.hash(key), atMs: known.atMs, isDeferred: known.isDeferred, nowMs: nowMs)
+    return .taken
+  }
+
+  /// The partition's state topic was read to its end.
+  public func finishRestore(_ partition: Int32, nowMs: Int64) {
+    seen(partition).finishRestore(nowMs: nowMs)
+  }
+
+  // MARK: Transactions
+
+  /// What was decided since the last call is committed.
+  public func commit(nowMs: Int64) {
+    for case let seen? in partitions { seen.commit(nowMs: nowMs) }
+  }
+
+  /// What was decided since the last commit never happened.
+  public func rollback() {
+    for case let seen? in partitions { seen.rollback() }
+  }
+
+  /// Whether a record of the state topic can go: its id is past the horizon, or forgotten for want of
+  /// room.
+  public func standing(
+    _ partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, nowMs: Int64
+  ) -> Standing {
+    guard let key, let value, SeenRecord.isKey(key) else { return .passedOver }
+    guard let atMs = seen(partition).firstSeenMs(sip.hash(key), nowMs: nowMs) else { return .over }
+    return SeenRecord.value(value)?.atMs == atMs ? .needed : .passedOver
+  }
+
+  // MARK: Figures
+
+  /// Ids remembered in all partitions.
+  public var seenCount: Int { partitions.reduce(0) { $0 + ($1?.count ?? 0) } }
+
+  /// Bytes of memory that they take.
+  public var memoryBytes: Int { partitions.reduce(0) { $0 + ($1?.memoryBytes ?? 0) } }
+
+  /// How far back the memory of every partition reaches: the policy's horizon, or less where there was
+  /// no room for it.
+  public func horizonInForceMs(nowMs: Int64) -> Int64 {
+    partitions.reduce(limits.horizonMs) {
+      min($0, $1?.horizonInForceMs(nowMs: nowMs) ?? $0)
+    }
+  }
+
+  // MARK: The hot path
+
+  @inline(__always)
+  func hash(_ key: Bytes) -> SeenHash { sip.hash(key) }
+
+  @inline(__always)
+  func seen(_ partition: Int32) -> SeenIDs {
+    guard let seen = partitions[Int(partition)] else {
+      preconditionFailure("decided of partition \(partition), whose state is not restored")
+    }
+    return seen
+  }
+}
