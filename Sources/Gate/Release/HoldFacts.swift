@@ -18,10 +18,12 @@ public struct HoldFacts: Equatable, Sendable {
   /// bound. Where the document cannot be read now, or has lost the device, what the record says:
   /// both may be mended until then. Nil: nothing holds it any more, or the user is gone.
   public var heldUntilMs: Int64?
+  /// There are no preferences of the user, not even ones that cannot be read: an erasure.
+  public var isUserGone: Bool
 
   public init(
     identity: HoldIdentity, collapse: UInt32?, spread: UInt32, provider: Provider,
-    deliverAfterMs: Int64, expiresAtMs: Int64?, heldUntilMs: Int64?
+    deliverAfterMs: Int64, expiresAtMs: Int64?, heldUntilMs: Int64?, isUserGone: Bool = false
   ) {
     self.identity = identity
     self.collapse = collapse
@@ -30,6 +32,7 @@ public struct HoldFacts: Equatable, Sendable {
     self.deliverAfterMs = deliverAfterMs
     self.expiresAtMs = expiresAtMs
     self.heldUntilMs = heldUntilMs
+    self.isUserGone = isUserGone
   }
 }
 

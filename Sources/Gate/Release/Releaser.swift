@@ -134,6 +134,7 @@ public final class Releaser {
         user: held.candidate.userID!, device: held.deviceID, collapseKey: collapseKey)
     }
     guard let block = preferences.find(user), preferences.confirm(block, user) else {
+      facts.isUserGone = true
       return facts
     }
     guard !block.isUnreadable, let device = block.find(held.deviceID) else {
@@ -180,6 +181,16 @@ public final class Releaser {
     out.raw(collapseKey)
     let hash = preferences.hash(Bytes(start: out.base, count: out.count))
     return UInt32(truncatingIfNeeded: hash.first)
+  }
+
+  /// Which holds an approval or deferral takes the place of: the user's, and of them those with this
+  /// `HoldFacts.collapse`. Nil where it collapses with none.
+  public func collapse(of newer: OutputRecord) -> (user: UInt64, collapse: UInt32)? {
+    guard let collapseKey = newer.collapseKey, let device = newer.deviceID, let key = newer.key
+    else { return nil }
+    // A hold's key begins with the user and a NUL, which no id contains.
+    let id = Bytes(rebasing: key[..<(key.firstIndex(of: 0) ?? key.endIndex)])
+    return (user(id), collapse(user: id, device: device, collapseKey: collapseKey))
   }
 
   // MARK: One hold

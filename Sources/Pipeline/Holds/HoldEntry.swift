@@ -41,7 +41,10 @@ struct HoldEntry {
     set { blockAndFlags = blockAndFlags & ~3 | newValue.rawValue }
   }
 
-  var provider: Provider { Provider(rawValue: UInt8(blockAndFlags >> 2 & 1))! }
+  var provider: Provider {
+    get { Provider(rawValue: UInt8(blockAndFlags >> 2 & 1))! }
+    set { blockAndFlags = blockAndFlags & ~4 | UInt32(newValue.rawValue) << 2 }
+  }
   var hasCollapse: Bool { blockAndFlags & 16 != 0 }
 
   /// No window holds it: another look at the same preferences moves it no more.

@@ -49,6 +49,15 @@ extension HoldStore {
     return taken
   }
 
+  /// Takes one hold, whenever it is due, as `takeDue` does. False where the open transaction has it
+  /// already.
+  func take(_ slot: HoldSlot) -> Bool {
+    guard entries[slot.number].state == .waiting else { return false }
+    setState(slot.number, .taken)
+    journal.append(.taken(slot.number))
+    return true
+  }
+
   /// Of the user's holds that are due at the same instant, the one held first: a heap knows no order
   /// among equals.
   private func oldest(likeThat item: DueHeap.Item, _ provider: Provider) -> UInt32 {

@@ -60,6 +60,17 @@ extension HoldStore {
     }
   }
 
+  /// Of a device that was gone and is back.
+  func setProvider(_ slot: UInt32, _ provider: Provider) {
+    let before = entries[slot].provider
+    guard before != provider else { return }
+    entries[slot].provider = provider
+    guard entries[slot].state == .waiting else { return }
+    countWaiting(before, -1)
+    countWaiting(provider, 1)
+    push(slot)
+  }
+
   func setState(_ slot: UInt32, _ state: HoldEntry.State) {
     let before = entries[slot].state
     guard before != state else { return }

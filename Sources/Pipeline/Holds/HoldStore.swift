@@ -142,6 +142,7 @@ public final class HoldStore {
 
   /// The preferences of its user, or the zones, have changed: `facts` are the hold's as of now.
   public func reschedule(_ slot: HoldSlot, _ facts: HoldFacts, nowMs: Int64) {
+    setProvider(slot.number, facts.provider)
     let (due, isFree) = due(facts, nowMs)
     // Free already: it keeps its place, or each change would send it back behind the others.
     if isFree && entries[slot.number].isFree { return }
@@ -151,6 +152,20 @@ public final class HoldStore {
     // In a transaction it goes back to the heap, if it does, by its new due.
     if entries[slot.number].state == .waiting { push(slot.number) }
   }
+
+  /// Some holds in the order of their slots, from one on, and where the next begin; none: that is all.
+  func slots(from first: UInt32, limit: Int) -> (slots: [HoldSlot], next: UInt32) {
+    var slots: [HoldSlot] = []
+    var slot = first
+    while slots.count < limit, entries.has(slot) {
+      if entries[slot].state != .ended { slots.append(HoldSlot(number: slot)) }
+      slot += 1
+    }
+    return (slots, slot)
+  }
+
+  /// Whose tokens it takes.
+  func provider(of slot: HoldSlot) -> Provider { entries[slot.number].provider }
 
   public func dueMs(of slot: HoldSlot) -> Int64 {
     baseMs + Int64(entries[slot.number].due)
@@ -168,14 +183,13 @@ public final class HoldStore {
   }
 
   /// The hold that a newer notification of the same user, device and collapse key ends. Nil where
-  /// there is none, or it is being released or ended in the open transaction. 96 bits of hash agree;
+  /// there is none, or it is ended in the open transaction. 96 bits of hash agree;
   /// `Releaser.supersede` compares the bytes.
   public func find(user: UInt64, collapse: UInt32) -> HoldSlot? {
     let hash = SlotTable.hash(.collapse, user: user, hold: 0, collapse: collapse)
     return table.find(.collapse, hash: hash) {
       let entry = entries[$0]
-      return entry.user == user && entry.collapse == collapse
-        && (entry.state == .waiting || entry.state == .added)
+      return entry.user == user && entry.collapse == collapse && entry.state != .ended
     }.map { HoldSlot(number: $0) }
   }
 

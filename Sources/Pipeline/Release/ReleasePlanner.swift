@@ -28,6 +28,8 @@ public struct ReleasePlanner: Sendable {
     /// Position among the stores.
     public var store: Int
     public var holds: [HoldSlot]
+    /// Each has a token.
+    var isPaced = true
   }
 
   /// Takes up to `max` holds out of the stores, each with a token. They are part of the stores' open
