@@ -69,20 +69,26 @@ public final class PreferenceFollower {
   private let settings: Settings
   private let clock = SystemClock()
   private let onAlarm: @Sendable (PreferenceAlarm) -> Void
+  private let onChange: (PreferenceChanges.Change) -> Void
   private let state: CompactedTopicReader
   private let defaults: CompactedTopicReader
 
   /// To be made, run and dropped on one thread.
+  ///
+  /// - Parameter onChange: called for each user whose preferences have changed since the lanes may rely
+  ///   on them, when the table has it.
   public init(
     table: PreferenceTable, readiness: PreferenceReadiness, counters: PreferenceCounters,
     settings: Settings, onEvent: @escaping KafkaEventHandler,
-    onAlarm: @escaping @Sendable (PreferenceAlarm) -> Void
+    onAlarm: @escaping @Sendable (PreferenceAlarm) -> Void,
+    onChange: @escaping (PreferenceChanges.Change) -> Void = { _ in }
   ) throws(ConfigurationError) {
     self.table = table
     self.readiness = readiness
     self.counters = counters
     self.settings = settings
     self.onAlarm = onAlarm
+    self.onChange = onChange
     let onProblem = { @Sendable (text: String) in onAlarm(.waiting(text)) }
     state = try CompactedTopicReader(
       topic: settings.topics[.preferences], properties: settings.properties,
@@ -135,8 +141,14 @@ public final class PreferenceFollower {
       counters.add(to: .unreadable)
       onAlarm(
         .unreadable(partition: record.partition, offset: record.offset, why: "\(fault.words)"))
-    case .ignored: counters.add(to: .ignored)
+    case .ignored:
+      counters.add(to: .ignored)
+      return
     }
+    guard readiness.isReady else { return }
+    onChange(
+      PreferenceChanges.Change(
+        partition: record.partition, user: table.userHash(record.key!)))
   }
 
   private func count(_ notes: DocumentNotes) {

@@ -47,6 +47,7 @@ public final class Engine {
     var valueStart: Int
     var valueEnd: Int
     var inputIndex: Int
+    var deviceID: Bytes?
   }
 
   /// - Parameter partitionCount: of the candidate topic; 0 switches the key and partition checks off
@@ -214,7 +215,8 @@ public final class Engine {
       decision, at.pointee.candidate, deviceID: deviceID, preferences: position, zones: table,
       original: record.value!, to: &out)
     add(
-      decision.outcome, decision.reason, keyStart: keyStart, valueStart: valueStart, index)
+      decision.outcome, decision.reason, keyStart: keyStart, valueStart: valueStart, index,
+      deviceID: deviceID)
   }
 
   private func drop(
@@ -261,24 +263,21 @@ public final class Engine {
 
   /// A hold's key: ids cannot contain the NUL that joins them.
   private func writeHoldKey(_ candidate: Candidate, _ deviceID: Bytes) {
-    out.reserve(3 * (CandidateDecoder.idBytesMax + 1))
-    out.raw(candidate.userID!)
-    out.byte(0)
-    out.raw(candidate.notificationID!)
-    out.byte(0)
-    out.raw(deviceID)
+    out.holdKey(
+      user: candidate.userID!, notification: candidate.notificationID!, device: deviceID)
   }
 
   // MARK: Outputs
 
   private func add(
-    _ outcome: Outcome, _ reason: Reason, keyStart: Int, valueStart: Int, _ index: Int
+    _ outcome: Outcome, _ reason: Reason, keyStart: Int, valueStart: Int, _ index: Int,
+    deviceID: Bytes? = nil
   ) {
     if outputCount == outputCapacity { growOutputs() }
     (drafts + outputCount).initialize(
       to: Draft(
         outcome: outcome, reason: reason, keyStart: keyStart, valueStart: valueStart,
-        valueEnd: out.count, inputIndex: index))
+        valueEnd: out.count, inputIndex: index, deviceID: deviceID))
     outputCount += 1
   }
 
@@ -314,7 +313,8 @@ public final class Engine {
             ? hold : candidate.userID ?? Self.userKey(records[draft.inputIndex].key),
           value: Bytes(
             start: out.base + draft.valueStart, count: draft.valueEnd - draft.valueStart),
-          notificationID: candidate.notificationID))
+          notificationID: candidate.notificationID, deviceID: draft.deviceID,
+          collapseKey: candidate.collapseKey))
     }
     stateDrafts.finish(out.base)
   }

@@ -12,18 +12,22 @@ public struct PartitionPosition: Sendable, Equatable {
   }
 }
 
-/// librdkafka's list of partitions of one topic, freed at the end of its scope.
+/// librdkafka's list of partitions, freed at the end of its scope.
 struct PartitionList: ~Copyable {
   let raw: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
   /// Takes a list librdkafka made.
   init(taking raw: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) { self.raw = raw }
 
-  init(topic: String, positions: [PartitionPosition]) {
-    raw = rd_kafka_topic_partition_list_new(Int32(positions.count))
-    for position in positions {
-      rd_kafka_topic_partition_list_add(raw, topic, position.partition).pointee.offset =
-        position.offset
+  init(topic: String, positions: [PartitionPosition]) { self.init([(topic, positions)]) }
+
+  init(_ topics: [(topic: String, positions: [PartitionPosition])]) {
+    raw = rd_kafka_topic_partition_list_new(Int32(topics.reduce(0) { $0 + $1.positions.count }))
+    for (topic, positions) in topics {
+      for position in positions {
+        rd_kafka_topic_partition_list_add(raw, topic, position.partition).pointee.offset =
+          position.offset
+      }
     }
   }
 

@@ -229,6 +229,7 @@ final class GateProcess {
         do throws(TimeZoneDatabaseError) {
           try timeZones.load(into: world.zones)
           noteZones()
+          for changes in world.preferenceChanges { changes.noteEverything() }
           world.log.info("Reloaded the time zones", ["tzdb": .string(zonesVersion)])
         } catch {
           world.log.error(

@@ -59,6 +59,11 @@ final class LaneRunner: Sendable {
           lane: lane, worker: worker) : nil)
     let onEvent = world.onKafkaEvent("\(name) producer")
     // Whatever is opened is closed by its loop; what cannot be opened closes what was before it.
+    let deferredTopic = DeferredTopic(
+      topic: names[.deferred], properties: world.kafka,
+      onEvent: world.onKafkaEvent("\(name) deferred"))
+    defer { deferredTopic.close() }
+    let holds = makeHolds(deferredTopic)
     let stateTopic = try makeStateTopic()
     let source: CandidateTopic
     do throws(ConfigurationError) {
@@ -74,7 +79,7 @@ final class LaneRunner: Sendable {
           TransactionalSink.Settings(
             properties: properties, topics: outputs, inputTopic: names[inputRole],
             groupID: groupID),
-          onEvent: onEvent), stateTopic)
+          onEvent: onEvent), stateTopic, holds)
     }
     return loop(
       source,
@@ -82,7 +87,7 @@ final class LaneRunner: Sendable {
         properties: properties, topics: outputs, onEvent: onEvent,
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
-        }), stateTopic)
+        }), stateTopic, holds)
   }
 
   private var inputRole: TopicRole { lane == .security ? .candidateSecurity : .candidate }
@@ -128,8 +133,7 @@ final class LaneRunner: Sendable {
   private func makeStateTopic() throws(ConfigurationError) -> StateTopic {
     try StateTopic(
       topic: world.topicNames[stateRole],
-      // Only the ordinary lane holds.
-      otherTopics: lane == .security ? [] : [world.topicNames[.deferred]],
+      deferredTopic: lane == .ordinary ? world.topicNames[.deferred] : nil,
       properties: world.kafka, onEvent: world.onKafkaEvent("\(name) state"),
       onProblem: { [log = world.log, name] error in
         log.warning(
@@ -138,8 +142,24 @@ final class LaneRunner: Sendable {
       })
   }
 
+  /// Only the ordinary lane holds: security is never held.
+  private func makeHolds(_ deferredTopic: DeferredTopic) -> LaneHolds? {
+    guard lane == .ordinary else { return nil }
+    let configuration = world.configuration
+    return LaneHolds(
+      policy: world.policy, preferences: world.preferences, zones: world.zones,
+      settings: LaneHolds.Settings(
+        spread: HoldSpread(spreadMs: Int64(configuration.releaseSpreadSeconds) * 1_000),
+        payloadBytesMax: configuration.releasePayloadBytesMax,
+        apnsPerSecond: configuration.releaseAPNsPerSecond.map(Int64.init),
+        fcmPerSecond: configuration.releaseFCMPerSecond.map(Int64.init),
+        partitionCount: partitionCount),
+      source: deferredTopic, changes: world.preferenceChanges[worker],
+      monotonicMs: SystemClock().monotonicMs())
+  }
+
   private func loop<Sink: DecisionSink>(
-    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic
+    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ holds: LaneHolds?
   ) -> LaneEnd {
     let configuration = world.configuration
     let state = LaneState(
@@ -151,7 +171,7 @@ final class LaneRunner: Sendable {
       lane == .security ? configuration.securityCommitIntervalMs : configuration.commitIntervalMs
     return GateLoop(
       source: source, sink: sink, clock: SystemClock(), decider: engine, state: state,
-      stateSource: stateTopic,
+      stateSource: stateTopic, holds: holds,
       settings: LoopSettings(
         commitIntervalMs: Int64(intervalMs),
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),

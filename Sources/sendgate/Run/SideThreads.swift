@@ -74,7 +74,10 @@ enum PreferenceThread {
         settings: PreferenceFollower.Settings(
           properties: world.kafka, topics: world.topicNames),
         onEvent: world.onKafkaEvent("preferences"),
-        onAlarm: { [log = world.log] alarm in write(alarm, to: log) })
+        onAlarm: { [log = world.log] alarm in write(alarm, to: log) },
+        onChange: { change in
+          for changes in world.preferenceChanges { changes.note(change) }
+        })
       if let reason = follower.run(control) {
         findings.mustStop(ExitCode.unavailable, [reason])
       }
