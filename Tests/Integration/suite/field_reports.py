@@ -1,0 +1,195 @@
+"""What went wrong elsewhere in the life of a held message, played again (C056 to C066)."""
+
+import os
+import time
+
+from harness.brokers import EXACT
+from harness.cases import case
+from harness.checking import expect, expect_equal, until
+from harness.hold_plan import clock
+from harness.ledger import random_moment
+from harness.made_zones import make_zones, write_database
+from harness.records import candidate, device, document, encode
+from harness.verify import check_ended_cleanly
+from suite.holds_oracle import DEFERRED, SETTINGS, ms_of, now_ms
+
+
+class Night:
+    """A window of an hour in a zone of the test's own, in which everybody is; it ends when the test wants."""
+
+    def __init__(self, world, lead_seconds):
+        at = int(time.time()) + lead_seconds
+        zone = make_zones(0, 0, 0, count=1, changing=0)[0]
+        # Shifted so that its wall clock reaches a full minute then.
+        zone.offsets[0] -= (at + zone.offsets[0]) % 60
+        end = zone.minute(at)
+        self.world, self.zone, self.end_ms = world, zone.name, at * 1000
+        self.environment = {"TZDIR": write_database([zone], os.path.join(world.directory, "zoneinfo"))}
+        self.window = {"start": clock((end - 60) % 1440), "end": clock(end)}
+        world.create_topics(partitions=3, config={"deferred": DEFERRED})
+        self.reader = world.reader()
+
+    def user(self, user_id, **members):
+        self.world.prefer(document(user_id, devices=[device(timezone=self.zone, quiet_hours=self.window, **members)]))
+
+    def gate(self, name="gate-0", **settings):
+        made = {**SETTINGS, "release__spread_seconds": 0, **settings}
+        return self.world.gate(name, environment=self.environment, **made)
+
+    def hold(self, notification_id, user_id="u-1", **members):
+        """Sends one that will be held."""
+        self.world.send(candidate(notification_id, user_id, "transactional", **members))
+
+    def ends(self):
+        """notification_id -> the record by which it ended."""
+        found = {}
+        for output in self.reader.read:
+            if output.topic == "deferred":
+                continue
+            record = output.record
+            expect(record["notification_id"] not in found, f"{record['notification_id']} ended twice")
+            found[record["notification_id"]] = record
+        return found
+
+    def await_ends(self, count, seconds):
+        self.reader.until(f"{count} have ended", lambda _: len(self.ends()) >= count, seconds)
+        return self.ends()
+
+    def check_none_is_held(self):
+        """A null value for each hold."""
+        self.reader.to_end()
+        held = [output for output in self.reader.read if output.topic == "deferred" and output.value is not None]
+        nulls = [output.key for output in self.reader.read if output.topic == "deferred" and output.value is None]
+        expect_equal(sorted(nulls), sorted({output.key for output in held}), "the holds that were ended")
+
+
+@case(EXACT)
+def released_in_silence(world):
+    """C057: one candidate is held, then nothing comes on any topic: it leaves within a second of the window's end."""
+    night = Night(world, 12)
+    night.user("u-1")
+    gate = night.gate()
+    gate.await_ready()
+    night.hold("n-1")
+    world.flush()
+    night.reader.until("it is held", lambda read: [output for output in read if output.topic == "deferred"], 10)
+    record = night.await_ends(1, 30)["n-1"]
+    seen_ms, decided_ms = now_ms(), ms_of(record["decided_at"])
+    expect_equal((record["outcome"], record["reason"]), ("approved", "released"), "what became of it")
+    expect(night.end_ms <= decided_ms <= night.end_ms + 1000, f"{decided_ms - night.end_ms} ms behind the end")
+    expect(seen_ms <= night.end_ms + 2000, f"seen {seen_ms - night.end_ms} ms behind the end")
+    gate.drain()
+    night.check_none_is_held()
+
+
+@case(EXACT)
+def overdue_after_a_stop(world):
+    """C058, C059, C065: the gate is down over the window's end; then all leave at once, but for what expired meanwhile."""
+    night = Night(world, 15)
+    night.user("u-1")
+    gate = night.gate()
+    gate.await_ready()
+    end_ms = night.end_ms
+    early = {"at the end": end_ms, "before it": end_ms - 1}
+    for name, expires in {**early, "behind it": end_ms + 1, "soon": end_ms + 1500, "later": end_ms + 600_000}.items():
+        night.hold(name, expires_at=expires)
+    night.hold("never")
+    world.flush()
+    world.await_decided(10)
+    expect(now_ms() < end_ms, "the window ended before all were held: the machine is too slow for this")
+    gate.drain()
+    for name in early:
+        record = night.await_ends(2, 10)[name]
+        expect_equal((record["reason"], record.get("held")), ("expires_in_quiet_hours", None), f"what expires {name}")
+    until("the window and one expiry are over", lambda: now_ms() > end_ms + 3000, 30)
+    started_ms = now_ms()
+    gate = night.gate("gate-0/again")
+    ends = night.await_ends(6, 40)
+    for name, reason in {"behind it": "expired", "soon": "expired", "later": "released", "never": "released"}.items():
+        record = ends[name]
+        expect_equal((record["reason"], ms_of(record["held"]["deliver_after"])), (reason, end_ms), f"{name}, overdue")
+        expect(ms_of(record["decided_at"]) >= started_ms, f"{name} was decided by a gate that was not there")
+    times = sorted(ms_of(ends[name]["decided_at"]) for name in ("behind it", "soon", "later", "never"))
+    expect(times[-1] - times[0] <= 1000, f"what is overdue took {times[-1] - times[0]} ms to leave")
+    gate.drain()
+    night.check_none_is_held()
+
+
+@case(EXACT)
+def expiry_is_half_open_at_the_release(world):
+    """C059: of holds that expire within milliseconds of their release, each is released before the instant, dropped from it on."""
+    night = Night(world, 12)
+    night.user("u-1")
+    gate = night.gate()
+    gate.await_ready()
+    for number in range(200):
+        night.hold(f"n-{number}", expires_at=night.end_ms + 1 + number)
+    world.flush()
+    ends = night.await_ends(200, 40)
+    for number in range(200):
+        record, expires = ends[f"n-{number}"], night.end_ms + 1 + number
+        decided_ms = ms_of(record["decided_at"])
+        expect(decided_ms >= night.end_ms, f"n-{number} left early")
+        wanted = "released" if decided_ms < expires else "expired"
+        expect_equal(record["reason"], wanted, f"n-{number}, decided at {decided_ms}, which expires at {expires}")
+    gate.drain()
+    night.check_none_is_held()
+
+
+@case(EXACT)
+def producers_clocks_do_not_decide(world):
+    """C066: record timestamps of 1970 and of five minutes ahead change nothing: each leaves at the window's end."""
+    night = Night(world, 12)
+    night.user("u-1")
+    gate = night.gate()
+    gate.await_ready()
+    for name, stamp in {"epoch": 1, "ahead": now_ms() + 300_000, "behind": now_ms() - 300_000}.items():
+        value = encode(candidate(name, "u-1", "transactional"))
+        world.producer.produce(world.topics["candidate"], value, b"u-1", timestamp=stamp)
+    world.flush()
+    for name, record in night.await_ends(3, 40).items():
+        expect_equal(record["reason"], "released", f"what became of {name}")
+        late = ms_of(record["decided_at"]) - night.end_ms
+        expect(0 <= late <= 1000, f"{name} left {late} ms behind the end")
+    gate.drain()
+    night.check_none_is_held()
+
+
+def killed_while_releasing(world, kills):
+    night = Night(world, 14)
+    for number in range(20):
+        night.user(f"u-{number}")
+    # So slow that there is something left to release for every kill.
+    pace = {"release__apns_per_second": 1000 // (4 * kills)}
+    gate = night.gate("gate-0/0", **pace)
+    gate.await_ready()
+    for number in range(1000):
+        night.hold(f"n-{number}", f"u-{number % 20}")
+    world.flush()
+    world.await_decided(20)
+    for turn in range(kills):
+        mark = len(night.ends())
+        night.reader.until("it releases", lambda read, m=mark: len(night.ends()) > m, 60)
+        random_moment(world, 1500)
+        expect_equal(gate.kill(), -9, "the exit code of what was killed")
+        gate = night.gate(f"gate-0/{turn + 1}", **pace)
+        night.reader.step(0.1)
+    expect(len(night.ends()) < 1000, "all were released before the last kill")
+    ends = night.await_ends(1000, 120)
+    expect_equal({record["reason"] for record in ends.values()}, {"released"}, "reasons")
+    expect(min(ms_of(record["decided_at"]) for record in ends.values()) >= night.end_ms, "one left early")
+    gate.drain()
+    night.check_none_is_held()
+    check_ended_cleanly(world)
+
+
+@case(EXACT)
+def killed_3_times_while_releasing(world):
+    """C056: 1,000 holds due at one instant, kill -9 three times while they leave: each leaves once, its hold nulled with it."""
+    killed_while_releasing(world, 3)
+
+
+@case(EXACT, long=True)
+def killed_10_times_while_releasing(world):
+    """C056: 1,000 holds due at one instant, kill -9 ten times while they leave: each leaves once, its hold nulled with it."""
+    killed_while_releasing(world, 10)
