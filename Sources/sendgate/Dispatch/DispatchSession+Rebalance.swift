@@ -43,12 +43,12 @@ extension DispatchSession {
   private func readBack(_ partitions: [Int32]) throws(Failure) {
     guard !partitions.isEmpty else { return }
     try patiently { () throws(Failure) in
-      guard try written.settled(partitions).count == partitions.count else {
+      guard try written.isSettled(partitions) else {
         throw Failure(.retriable, "a transaction is open in \(settings.receipts)")
       }
     }
     for partition in partitions { dispatcher.begin(partition) }
-    try written.read(partitions.map { PartitionOffset(partition: $0, offset: -1) })
+    try written.read(partitions)
     let deadlineMs = clock.monotonicMs() + Self.readBackMsMax
     var reading = Set(partitions)
     var isCut = false
@@ -57,13 +57,11 @@ extension DispatchSession {
       guard !control.isStopping, clock.monotonicMs() < deadlineMs else {
         throw Failure(.retriable, "\(settings.receipts) was not read to its end")
       }
-      try written.poll(timeoutMs: 100) { event in
+      written.poll(timeoutMs: 100) { event in
         switch event {
-        case .record(let partition, _, _, let value):
-          dispatcher.remember(value, of: partition)
-        case .end(let partition, _): reading.remove(partition)
-        // Retention took what was about to be read.
-        case .outOfRange: isCut = true
+        case .receipt(let partition, let value): dispatcher.remember(value, of: partition)
+        case .end(let partition): reading.remove(partition)
+        case .cut: isCut = true
         }
       }
       if isCut { throw Failure(.retriable, "\(settings.receipts) was cut while it was read") }

@@ -18,7 +18,7 @@ final class DispatchSession {
   let clock = SystemClock()
   let source: CandidateTopic
   /// The receipts, as they are read back.
-  let written: StateTopic
+  let written: ReceiptHistory
   private let sink: ReceiptSink
   private let calls: CallLog
   var dispatcher: StubDispatcher
@@ -49,8 +49,8 @@ final class DispatchSession {
       topic: settings.approvals, properties: settings.consumer, onEvent: onEvent,
       onProblem: onProblem)
     do throws(ConfigurationError) {
-      written = try StateTopic(
-        topic: settings.receipts, otherTopics: [], properties: settings.kafka, onEvent: onEvent,
+      written = try ReceiptHistory(
+        topic: settings.receipts, properties: settings.kafka, onEvent: onEvent,
         onProblem: onProblem)
     } catch {
       source.close()
