@@ -1,4 +1,4 @@
-"""What went wrong elsewhere in the life of a held message, played again (C056 to C066)."""
+"""What went wrong elsewhere in the life of a held message (C056 to C066) and on Kafka (C130, C133), played again."""
 
 import os
 import time
@@ -8,8 +8,8 @@ from harness.cases import case
 from harness.checking import expect, expect_equal, until
 from harness.hold_plan import clock
 from harness.ledger import random_moment
-from harness.made_zones import make_zones, write_database
-from harness.records import candidate, device, document, encode
+from harness.changing_zones import make_zones, write_database
+from harness.records import candidate, choice, device, document, encode
 from harness.verify import check_ended_cleanly
 from suite.holds_oracle import DEFERRED, SETTINGS, ms_of, now_ms
 
@@ -193,3 +193,62 @@ def killed_3_times_while_releasing(world):
 def killed_10_times_while_releasing(world):
     """C056: 1,000 holds due at one instant, kill -9 ten times while they leave: each leaves once, its hold nulled with it."""
     killed_while_releasing(world, 10)
+
+
+@case(EXACT)
+def repeated_while_held_and_after(world):
+    """C133: an id that is held comes again, with the same content and another, before and after its release and a restart:
+    one release, every other a duplicate."""
+    night = Night(world, 15)
+    night.user("u-1")
+    gate = night.gate()
+    gate.await_ready()
+    for payload in ({"n": 1}, {"n": 1}, {"n": 2}):
+        night.hold("n-1", payload=payload)
+    world.flush()
+    night.reader.until("it is released", lambda read: "released" in reasons(read), 40)
+    night.hold("n-1", payload={"n": 1})
+    world.flush()
+    night.reader.until("the third is a duplicate", lambda read: reasons(read).count("duplicate") == 3, 20)
+    gate.drain()
+    again = night.gate("gate-0/again")
+    again.await_ready()
+    night.hold("n-1", payload={"n": 3})
+    world.flush()
+    night.reader.until("the fourth is a duplicate", lambda read: reasons(read).count("duplicate") == 4, 20)
+    again.drain()
+    night.reader.to_end()
+    wanted = ["duplicate"] * 4 + ["quiet_hours_deferred", "released"]
+    expect_equal(sorted(reasons(night.reader.read)), wanted, "what became of all")
+    released = next(output.record for output in night.reader.read if output.topic == "approved")
+    expect_equal(released["notification"]["payload"], {"n": 1}, "the content that was released")
+
+
+def reasons(outputs):
+    return [output.record["reason"] for output in outputs if output.value is not None]
+
+
+@case(EXACT)
+def erased_stays_erased_once_compacted(world):
+    """C130: on, off, null value; compacted until nothing of the user is left; a restarted gate knows no such user."""
+    quick = {"cleanup.policy": "compact", "segment.ms": 200, "min.cleanable.dirty.ratio": 0.01, "delete.retention.ms": 0}
+    world.create_topics(partitions=1, security=1, config={"preferences.state": quick})
+    gate = world.gate()
+    reader = world.reader()
+    world.prefer(document("u-1", 1, categories={"marketing": choice("user-on")}))
+    world.prefer(document("u-1", 2, categories={"marketing": choice("user-off")}))
+    gate.await_ready()
+    world.prefer(None, "u-1")
+
+    def left():
+        # What follows rolls the segments that the cleaner may take.
+        world.prefer(document("filler"))
+        outputs = world.reader(["preferences.state"]).to_end()
+        return [output for output in outputs if output.key == b"u-1"]
+
+    until("nothing of the user is left on the topic", lambda: not left(), 120, every=0.5)
+    gate.drain()
+    again = world.gate("gate-0/again")
+    (output,) = world.decide(reader, candidate("n-1", "u-1", "marketing"))
+    expect_equal((output.topic, output.record["reason"]), ("dropped", "unknown_user"), "what became of it")
+    again.drain()

@@ -1,6 +1,6 @@
 """Holds under fire: every (notification, device) ends once, for the right reason, not early, not late, whatever dies.
 
-The windows are of one to three minutes, in zones that the test makes (harness/made_zones.py); what must come of each
+The windows are of one to three minutes, in zones that the test makes (harness.changing_zones.py); what must come of each
 candidate is worked out apart from the gate (harness/hold_judge.py).
 """
 
@@ -15,7 +15,7 @@ from harness.checking import CheckFailed, expect, expect_equal, let_pass, until
 from harness.hold_judge import Judge, Record
 from harness.hold_model import Model
 from harness.hold_plan import CHANGED_AT, ISSUED_WITHIN, Round, number_of
-from harness.made_zones import QuietTable, make_zones, write_database
+from harness.changing_zones import QuietTable, make_zones, write_database
 from harness.reading import Reader
 from harness.records import encode
 from harness.world import Background, OUTPUTS

@@ -10,7 +10,7 @@ from harness.brokers import EXACT
 from harness.cases import case
 from harness.checking import CheckFailed, expect, expect_equal, let_pass, until
 from harness.hold_plan import clock
-from harness.made_zones import QuietTable, make_zones, write_database
+from harness.changing_zones import QuietTable, make_zones, write_database
 from harness.reading import Reader
 from harness.records import candidate, device, document, encode
 from suite.holds_oracle import DEFERRED, PARTITIONS, SETTINGS, ms_of, now_ms
