@@ -153,6 +153,7 @@ final class HoldRig {
 final class FakeHoldsTopic: HoldPayloadSource {
   private let cluster: FakeCluster
   private(set) var reads = 0
+  private(set) var keysRead = 0
   var failures = 0
 
   init(_ cluster: FakeCluster) { self.cluster = cluster }
@@ -171,6 +172,19 @@ final class FakeHoldsTopic: HoldPayloadSource {
         body(index, HoldPayload(value: value, headers: headers))
       }
     }
+  }
+
+  /// Entry i of a partition has offset 2i + 1.
+  func readKeys(
+    from offset: Int64, partition: Int32, _ body: (Int64, UnsafeRawBufferPointer) -> Void
+  ) throws(Failure) -> Int64 {
+    let entries = cluster.deferred[partition] ?? []
+    let from = Int(offset / 2)
+    for i in from..<min(entries.count, from + 100) {
+      keysRead += 1
+      entries[i].withBytes { key, value, _ in if value != nil { body(Int64(i) * 2 + 1, key) } }
+    }
+    return Int64(min(entries.count, from + 100)) * 2
   }
 }
 
