@@ -194,7 +194,7 @@ enum LaneLog {
         log.info("The lane's partitions changed", ["lane": .string(lane), "event": text])
       } else {
         log.error(
-          "Records of the state topic cannot be read", ["lane": .string(lane), "event": text])
+          "Records of the state or deferred topic cannot be read", ["lane": .string(lane), "event": text])
       }
     case .lost, .aborted, .producerReplaced, .membershipChanged, .paused:
       log.warning("The lane was disturbed", ["lane": .string(lane), "event": text])
