@@ -83,6 +83,7 @@ extension GateLoop {
       let (outcomes, count) = holds.release(batch, from: from, nowMs: clock.wallMs())
       do throws(Failure) {
         try sink.writeHolds(outcomes)
+        try sink.writeState(holds.releaser.stateRecords)
       } catch {
         try recover(from: error, at: .write)
         return false

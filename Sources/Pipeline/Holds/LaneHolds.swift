@@ -62,15 +62,18 @@ public final class LaneHolds {
   /// By partition: from where on its topic has told no offset yet.
   private var offsetsFrom: [Int32: Int64] = [:]
 
-  /// - Parameter monotonicMs: the clock that tokens are counted by, now.
+  /// - Parameters:
+  ///   - state: what the lane counts approvals in.
+  ///   - monotonicMs: the clock that tokens are counted by, now.
   public init(
-    policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, settings: Settings,
-    source: any HoldPayloadSource, changes: PreferenceChanges, monotonicMs: Int64
+    policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, state: LaneState,
+    settings: Settings, source: any HoldPayloadSource, changes: PreferenceChanges,
+    monotonicMs: Int64
   ) {
     self.settings = settings
     self.source = source
     self.changes = changes
-    releaser = Releaser(policy: policy, preferences: preferences, zones: zones)
+    releaser = Releaser(policy: policy, preferences: preferences, zones: zones, state: state)
     reader = Releaser(policy: policy, preferences: preferences, zones: zones)
     planner = ReleasePlanner(
       apnsPerSecond: settings.apnsPerSecond, fcmPerSecond: settings.fcmPerSecond,

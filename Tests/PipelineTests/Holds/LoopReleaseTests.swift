@@ -67,6 +67,32 @@ import Testing
     #expect(first.cluster.holdViolations() == [])
   }
 
+  // MARK: Caps
+
+  /// What is held counts when it leaves: the second of a day does not, also where the first one's
+  /// transaction was aborted on the way.
+  @Test(arguments: [false, true]) func aCapIsAskedAtTheRelease(aborts: Bool) {
+    let rig = HoldRig(
+      partitions: 1,
+      [
+        (0, FakeCluster.candidate("n0", "u")), (0, FakeCluster.candidate("n1", "u")),
+        (0, FakeCluster.candidate("n2", "v")),
+      ])
+    rig.policy = HoldRig.cappedPolicy()
+    if aborts {
+      rig.onPoll = { [cluster = rig.cluster, faults = rig.sink.faults] _ in
+        guard cluster.held.count == 3, faults.calls[.flush] == 1 else { return }
+        faults.fail(.flush, call: 2, .abort)
+      }
+    }
+    rig.run(untilEnded: 3)
+    #expect(rig.cluster.reasons("n0") == [.released])
+    #expect(rig.cluster.reasons("n1") == [.frequencyCapped])
+    #expect(rig.cluster.reasons("n2") == [.released])
+    #expect(rig.counters[.aborts] == (aborts ? 1 : 0))
+    #expect(rig.cluster.holdViolations() == [])
+  }
+
   // MARK: Pacing
 
   static func decidedMs(_ output: FakeCluster.Output) -> Int64 {
