@@ -65,6 +65,10 @@ let places = record.indices.dropLast(22).filter { record[$0..<($0 + 22)].allSati
 }
 
 final class NoTopic: HoldPayloadSource {
+  func readKeys(
+    from offset: Int64, partition: Int32, _ body: (Int64, UnsafeRawBufferPointer) -> Void
+  ) throws(Failure) -> Int64 { offset }
+
   func read(
     _ offsets: [Int64], partition: Int32, _ body: (Int, HoldPayload) -> Void
   ) throws(Failure) { throw Failure(.fatal, "nothing was dropped from memory") }

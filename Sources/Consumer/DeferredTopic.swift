@@ -7,6 +7,9 @@ public final class DeferredTopic: HoldPayloadSource {
   /// Offsets that are closer than this are read in one go; for others the broker is asked anew.
   private static let gapMax: Int64 = 2_000
   private static let pollMs: Int32 = 20
+  /// What `readKeys` takes at once.
+  private static let keysMax = 10_000
+  private static let keysMs: Int64 = 200
 
   private let topic: String
   private let properties: KafkaProperties
@@ -36,6 +39,8 @@ public final class DeferredTopic: HoldPayloadSource {
       try properties.require("enable.auto.commit", "false", because: "nothing is committed of it")
       try properties.require(
         "auto.offset.reset", "error", because: "another record must not be taken for the hold")
+      try properties.require(
+        "enable.partition.eof", "true", because: "it ends a look at what is new")
       properties.setDefaults([
         // A few records are wanted of what a fetch brings.
         ("queued.min.messages", "1000"), ("queued.max.messages.kbytes", "8192"),
@@ -82,6 +87,32 @@ public final class DeferredTopic: HoldPayloadSource {
       }
     }
     try failing { () throws(KafkaError) in try reader.assign([PartitionPosition]()) }
+  }
+
+  public func readKeys(
+    from offset: Int64, partition: Int32, _ body: (Int64, UnsafeRawBufferPointer) -> Void
+  ) throws(Failure) -> Int64 {
+    let (reader, batch) = try open()
+    let untilMs = clock.monotonicMs() + Self.keysMs
+    let start = PartitionPosition(partition: partition, offset: offset)
+    try failing { () throws(KafkaError) in try reader.assign([start]) }
+    var next = offset
+    var keys = 0
+    var isAtEnd = false
+    while !isAtEnd, keys < Self.keysMax, clock.monotonicMs() < untilMs {
+      reader.poll(batch, timeoutMs: Self.pollMs)
+      defer { batch.release() }
+      for i in 0..<batch.count {
+        let record = batch[i]
+        if record.isEndOfPartition || record.isOutOfRange { isAtEnd = true }
+        guard record.isRecord, record.offset >= next else { continue }
+        next = record.offset + 1
+        keys += 1
+        if record.value != nil, let key = record.key { body(record.offset, key) }
+      }
+    }
+    try failing { () throws(KafkaError) in try reader.assign([PartitionPosition]()) }
+    return next
   }
 
   public func close() {

@@ -45,6 +45,11 @@ extension GateLoop {
     }
   }
 
+  /// Not in time is no harm: memory is over its limit for longer.
+  func learnOffsets() {
+    do throws(Failure) { try holds?.learnOffsets() } catch { onEvent(.waiting(error.message)) }
+  }
+
   /// Decides what is due again and writes what becomes of it, in the open transaction or in one of its
   /// own: also such a one sends the offsets of every partition, which is what fences it.
   func releaseHolds() throws(LaneEnd) {
@@ -78,6 +83,7 @@ extension GateLoop {
       let (outcomes, count) = holds.release(batch, from: from, nowMs: clock.wallMs())
       do throws(Failure) {
         try sink.writeHolds(outcomes)
+        try sink.writeState(holds.releaser.stateRecords)
       } catch {
         try recover(from: error, at: .write)
         return false

@@ -98,6 +98,7 @@ extension GateLoop {
           refusal = error
         }
       case .end(let position):
+        if position.stream == .holds { holds!.noteEnd(position) }
         guard restore.ends(position) else { return }
         state.finishRestore(position.partition, nowMs: wallMs)
         restored.append(position.partition)
@@ -164,11 +165,16 @@ extension GateLoop {
       progressAtMs = 0
       return
     }
+    let progress = restore.progress(nowMs: nowMs)
+    counters.set(.restoreRecords, Int64(progress.records))
+    counters.set(.restoreRecordsPerSecond, Int64(progress.recordsPerSecond))
+    counters.set(.restorePercent, Int64(progress.percent ?? -1))
+    counters.set(.restoreSecondsLeft, progress.secondsLeft ?? -1)
     // The first one after an interval, too: most restores are over by then.
     if progressAtMs == 0 { progressAtMs = nowMs + Self.progressIntervalMs }
     guard nowMs >= progressAtMs else { return }
     progressAtMs = nowMs + Self.progressIntervalMs
-    onEvent(.restoring(restore.progress(nowMs: nowMs)))
+    onEvent(.restoring(progress))
   }
 
   // MARK: Sweeping
@@ -245,5 +251,12 @@ extension GateLoop {
     counters.set(.seenIDs, Int64(state.seenCount))
     counters.set(.seenBytes, Int64(state.memoryBytes))
     counters.set(.seenHorizonMs, state.horizonInForceMs(nowMs: clock.wallMs()))
+    guard let holds else { return }
+    counters.set(.holds, Int64(holds.count))
+    counters.set(.holdIndexBytes, Int64(holds.indexBytes))
+    counters.set(.holdPayloadBytes, Int64(holds.payloadBytes))
+    let wallMs = clock.wallMs()
+    counters.set(.overdueAPNs, Int64(holds.overdue(.apns, nowMs: wallMs)))
+    counters.set(.overdueFCM, Int64(holds.overdue(.fcm, nowMs: wallMs)))
   }
 }

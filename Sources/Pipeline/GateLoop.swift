@@ -238,6 +238,7 @@ public final class GateLoop<
       lagReadAtMs = nowMs
       counters.set(.lag, source.lag(behind: owned.positions))
       noteState()
+      learnOffsets()
     }
   }
 }

@@ -33,7 +33,7 @@ public final class LoopCounters: Sendable {
     /// due and have not left, by provider, counted to a limit.
     case holds, holdIndexBytes, holdPayloadBytes, overdueAPNs, overdueFCM
     /// How far a restore is; -1 where nothing tells.
-    case restoreRecords, restorePercent, restoreSecondsLeft
+    case restoreRecords, restoreRecordsPerSecond, restorePercent, restoreSecondsLeft
     /// 1 while the lane decides nothing because of the preferences.
     case isPaused
     /// Monotonic milliseconds of the last turn, for liveness.

@@ -12,10 +12,13 @@ public final class Releaser {
 
   private let preferences: PreferenceTable
   private let zones: ZonePublisher
+  /// What approvals are counted in; nil: row 14 never holds.
+  private let state: LaneState?
   private let decider: Decider
   private var encoder: RecordEncoder
   private var decoder: HeldRecordDecoder
   private var out = JSONWriter(capacity: Releaser.outputBytes)
+  private var stateDrafts = StateDrafts()
   private let work: UnsafeMutablePointer<Work>
   private let results: UnsafeMutablePointer<ReleasedHold>
 
@@ -34,13 +37,16 @@ public final class Releaser {
     var valueEnd = 0
   }
 
-  /// - Parameter seed: against input made to be slow to read; random.
+  /// - Parameters:
+  ///   - state: of the same lane; nil where nothing is counted.
+  ///   - seed: against input made to be slow to read; random.
   public init(
-    policy: Policy, preferences: PreferenceTable, zones: ZonePublisher,
+    policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, state: LaneState? = nil,
     seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
     self.preferences = preferences
     self.zones = zones
+    self.state = state
     var fallback = policy.fallbackTimezone
     decider = Decider(
       rules: policy.rules, lane: .ordinary,
@@ -68,10 +74,14 @@ public final class Releaser {
     let table = zones.current
     encoder.startBatch(zones: table, nowMs: nowMs)
     for index in 0..<holds.count where work[index].held != nil {
-      decide(work + index, defaults, table, nowMs)
+      decide(work + index, holds[index].partition, defaults, table, nowMs)
     }
     return finish(holds.count)
   }
+
+  /// What the lane's state topic has to be told of the newest releases, in order; lives until the next
+  /// call.
+  public var stateRecords: UnsafeBufferPointer<StateRecord> { stateDrafts.records }
 
   /// Ends holds whose place newer notifications take: `superseded`, naming the newer one. `newer[i]`
   /// is the approval or deferral that hold `i` gives way to; its bytes must stay as they are during
@@ -199,6 +209,7 @@ public final class Releaser {
     precondition(holds.count <= Self.batchHoldsMax, "a batch of at most 64 holds")
     decoder.startBatch()
     out.removeAll()
+    stateDrafts.removeAll()
     for index in 0..<holds.count {
       (work + index).initialize(to: Work())
       guard let held = decoder.decode(holds[index].value) else { continue }
@@ -219,8 +230,8 @@ public final class Releaser {
   }
 
   private func decide(
-    _ at: UnsafeMutablePointer<Work>, _ defaults: CategoryDefaults, _ table: ZoneTable,
-    _ nowMs: Int64
+    _ at: UnsafeMutablePointer<Work>, _ partition: Int32, _ defaults: CategoryDefaults,
+    _ table: ZoneTable, _ nowMs: Int64
   ) {
     let held = at.pointee.held!
     at.pointee.block = confirmed(at)
@@ -244,12 +255,23 @@ public final class Releaser {
     guard let device = block.find(held.deviceID) else {
       return end(at, held, .unknownDevice, evidence: nil, supersededBy: nil, table)
     }
+    let ask = state?.capAsk(held.candidate)
     let decision = decider.decide(
       held.candidate, held.candidate.category!, block: block, deviceIndex: device,
       isDuplicate: false, defaults: defaults, zones: table, nowMs: nowMs,
+      caps: ask.map { state!.capView(partition, $0, nowMs: nowMs) },
       heldSinceMs: held.firstDecidedAtMs)
+    if decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
     at.pointee.provider = Provider(block.device(device).platform)
     write(decision, at, held, supersededBy: nil, table)
+  }
+
+  /// Row 14: an approval counts when it goes out, however long it was held.
+  private func count(_ held: HeldRecord, _ ask: CapAsk, _ partition: Int32, _ nowMs: Int64) {
+    guard state!.countApproval(partition, ask, device: held.deviceID, nowMs: nowMs) else { return }
+    state!.writeCapRecord(
+      partition, ask, user: held.candidate.userID!, category: held.candidate.category!,
+      notification: held.candidate.notificationID!, nowMs: nowMs, to: &out, &stateDrafts)
   }
 
   private func evidence(
@@ -316,6 +338,7 @@ public final class Releaser {
       }
       (results + index).initialize(to: result)
     }
+    stateDrafts.finish(out.base)
     return UnsafeBufferPointer(start: results, count: count)
   }
 

@@ -53,4 +53,10 @@ public protocol HoldPayloadSource: AnyObject {
   func read(
     _ offsets: [Int64], partition: Int32, _ body: (Int, HoldPayload) -> Void
   ) throws(Failure)
+
+  /// Reads some of what is committed there from an offset on, and calls `body` with the offset and key of
+  /// each record that is no null value. Returns where to go on.
+  func readKeys(
+    from offset: Int64, partition: Int32, _ body: (Int64, UnsafeRawBufferPointer) -> Void
+  ) throws(Failure) -> Int64
 }

@@ -117,12 +117,19 @@ public final class HoldStore {
     return slot
   }
 
-  /// The hold's own record in the topic, once that has told.
+  /// The hold's own record in the topic, once that has told. The newest of its key counts.
   public func noteOffset(_ offset: Int64, of slot: HoldSlot) {
-    guard entries[slot.number].offset == HoldEntry.offsetUnknown else { return }
+    let before = entries[slot.number].offset
+    guard before == HoldEntry.offsetUnknown || before < offset else { return }
     entries[slot.number].offset = offset
-    payloads.offsetBecameKnown(entries[slot.number].location)
+    if before == HoldEntry.offsetUnknown {
+      payloads.offsetBecameKnown(entries[slot.number].location)
+    }
   }
+
+  /// Payloads take more memory than they may, and cannot go before it is known where on the topic they
+  /// are.
+  var wantsOffsets: Bool { payloads.isStuck }
 
   // MARK: Due times
 

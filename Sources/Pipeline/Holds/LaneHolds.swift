@@ -59,16 +59,21 @@ public final class LaneHolds {
   /// The stores of the partitions that are decided on.
   private(set) var started: [HoldStore] = []
   private var isShareKnown = true
+  /// By partition: from where on its topic has told no offset yet.
+  private var offsetsFrom: [Int32: Int64] = [:]
 
-  /// - Parameter monotonicMs: the clock that tokens are counted by, now.
+  /// - Parameters:
+  ///   - state: what the lane counts approvals in.
+  ///   - monotonicMs: the clock that tokens are counted by, now.
   public init(
-    policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, settings: Settings,
-    source: any HoldPayloadSource, changes: PreferenceChanges, monotonicMs: Int64
+    policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, state: LaneState,
+    settings: Settings, source: any HoldPayloadSource, changes: PreferenceChanges,
+    monotonicMs: Int64
   ) {
     self.settings = settings
     self.source = source
     self.changes = changes
-    releaser = Releaser(policy: policy, preferences: preferences, zones: zones)
+    releaser = Releaser(policy: policy, preferences: preferences, zones: zones, state: state)
     reader = Releaser(policy: policy, preferences: preferences, zones: zones)
     planner = ReleasePlanner(
       apnsPerSecond: settings.apnsPerSecond, fcmPerSecond: settings.fcmPerSecond,
@@ -96,6 +101,7 @@ public final class LaneHolds {
   }
 
   func forget(_ partition: Int32) {
+    offsetsFrom[partition] = nil
     guard stores.indices.contains(Int(partition)) else { return }
     stores[Int(partition)] = nil
     started.removeAll { $0.partition == partition }
@@ -142,6 +148,40 @@ public final class LaneHolds {
     store.restore(
       facts, HoldPayload(value: value, headers: headers), offset: position.offset, nowMs: nowMs)
     return .taken
+  }
+
+  /// Its deferred topic was read up to here.
+  func noteEnd(_ position: StatePosition) { offsetsFrom[position.partition] = position.offset }
+
+  /// Where memory is short: learns from the topic where the records of holds are that this worker has
+  /// made, so that their payloads can be dropped and read again. Not otherwise: to read them costs as much
+  /// as to restore them.
+  func learnOffsets() throws(Failure) {
+    for store in started where store.wantsOffsets {
+      guard let from = offsetsFrom[store.partition] else { continue }
+      offsetsFrom[store.partition] = try source.readKeys(
+        from: from, partition: store.partition
+      ) { offset, key in
+        guard let identity = reader.identity(ofKey: key), let slot = store.find(identity) else {
+          return
+        }
+        store.noteOffset(offset, of: slot)
+      }
+    }
+  }
+
+  // MARK: Figures
+
+  var count: Int { started.reduce(0) { $0 + $1.count } }
+  var indexBytes: Int { started.reduce(0) { $0 + $1.indexBytes } }
+  var payloadBytes: Int { started.reduce(0) { $0 + $1.payloadBytes } }
+
+  /// What is due and waits, counted to a limit.
+  func overdue(_ provider: Provider, nowMs: Int64) -> Int {
+    let limit = 100_000
+    return started.reduce(0) {
+      $0 + $1.overdue(provider, nowMs: nowMs, limit: Swift.max(0, limit - $0))
+    }
   }
 
   // MARK: Transactions

@@ -195,8 +195,20 @@ final class PayloadBlocks {
     if blocks[number].live == 0, open != location.block { forget(location.block) }
   }
 
-  /// One of its holds can be read from the topic now.
-  func offsetBecameKnown(_ location: Location) { blocks[Int(location.block)].unknown -= 1 }
+  /// One of its holds can be read from the topic now; where all can and memory is short, the block goes.
+  func offsetBecameKnown(_ location: Location) {
+    let number = location.block
+    blocks[Int(number)].unknown -= 1
+    guard memoryBytes > bytesMax, blocks[Int(number)].unknown == 0,
+      blocks[Int(number)].bytes != nil
+    else { return }
+    freeBytes(number)
+    droppedBlocks += 1
+    dropAgainAtBytes = 0
+  }
+
+  /// Over the limit, with nothing that could be dropped.
+  var isStuck: Bool { dropAgainAtBytes > 0 && memoryBytes > bytesMax }
 
   /// Nil where it was dropped. Lives until the next call; those of one block, in order of their
   /// position, unpack it once.

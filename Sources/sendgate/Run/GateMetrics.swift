@@ -95,6 +95,7 @@ enum GateMetrics {
       labels: labels
     ) { Double(counters[.isPaused]) }
     registerState(counters, labels, in: registry)
+    if runner.lane == .ordinary { HoldMetrics.register(counters, lane: runner.name, in: registry) }
     let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
     for (name, help, histogram) in [
       ("commit", "From the flush to the commit's answer.", counters.commitLatency),

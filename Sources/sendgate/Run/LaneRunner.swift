@@ -63,7 +63,9 @@ final class LaneRunner: Sendable {
       topic: names[.deferred], properties: world.kafka,
       onEvent: world.onKafkaEvent("\(name) deferred"))
     defer { deferredTopic.close() }
-    let holds = makeHolds(deferredTopic)
+    let state = LaneState(
+      policy: world.policy, partitionCount: partitionCount, hashKey: HashKeyFile.random())
+    let holds = makeHolds(deferredTopic, state)
     let stateTopic = try makeStateTopic()
     let source: CandidateTopic
     do throws(ConfigurationError) {
@@ -79,7 +81,7 @@ final class LaneRunner: Sendable {
           TransactionalSink.Settings(
             properties: properties, topics: outputs, inputTopic: names[inputRole],
             groupID: groupID),
-          onEvent: onEvent), stateTopic, holds)
+          onEvent: onEvent), stateTopic, state, holds)
     }
     return loop(
       source,
@@ -87,7 +89,7 @@ final class LaneRunner: Sendable {
         properties: properties, topics: outputs, onEvent: onEvent,
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
-        }), stateTopic, holds)
+        }), stateTopic, state, holds)
   }
 
   private var inputRole: TopicRole { lane == .security ? .candidateSecurity : .candidate }
@@ -143,11 +145,11 @@ final class LaneRunner: Sendable {
   }
 
   /// Only the ordinary lane holds: security is never held.
-  private func makeHolds(_ deferredTopic: DeferredTopic) -> LaneHolds? {
+  private func makeHolds(_ deferredTopic: DeferredTopic, _ state: LaneState) -> LaneHolds? {
     guard lane == .ordinary else { return nil }
     let configuration = world.configuration
     return LaneHolds(
-      policy: world.policy, preferences: world.preferences, zones: world.zones,
+      policy: world.policy, preferences: world.preferences, zones: world.zones, state: state,
       settings: LaneHolds.Settings(
         spread: HoldSpread(spreadMs: Int64(configuration.releaseSpreadSeconds) * 1_000),
         payloadBytesMax: configuration.releasePayloadBytesMax,
@@ -159,11 +161,10 @@ final class LaneRunner: Sendable {
   }
 
   private func loop<Sink: DecisionSink>(
-    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ holds: LaneHolds?
+    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ state: LaneState,
+    _ holds: LaneHolds?
   ) -> LaneEnd {
     let configuration = world.configuration
-    let state = LaneState(
-      policy: world.policy, partitionCount: partitionCount, hashKey: HashKeyFile.random())
     let engine = Engine(
       lane: lane, policy: world.policy, preferences: world.preferences, zones: world.zones,
       partitionCount: partitionCount, state: state)
@@ -194,7 +195,8 @@ enum LaneLog {
         log.info("The lane's partitions changed", ["lane": .string(lane), "event": text])
       } else {
         log.error(
-          "Records of the state topic cannot be read", ["lane": .string(lane), "event": text])
+          "Records of the state or deferred topic cannot be read",
+          ["lane": .string(lane), "event": text])
       }
     case .lost, .aborted, .producerReplaced, .membershipChanged, .paused:
       log.warning("The lane was disturbed", ["lane": .string(lane), "event": text])

@@ -24,6 +24,7 @@ final class HoldRig {
   let preferences: PreferenceTable
   private let slot: Int
   private(set) var events: [LoopEvent] = []
+  var policy = Policy.builtIn
   var pollsMax = 1500
   var spreadMs: Int64 = 0
   var perSecond: Int64?
@@ -72,13 +73,31 @@ final class HoldRig {
   }
 
   private static func zone(_ name: String) -> ZoneHistory {
-    guard let file = fopen("/usr/share/zoneinfo/\(name)", "rb") else {
-      fatalError("\(name): install tzdata")
-    }
+    let bytes = file("/usr/share/zoneinfo/\(name)")
+    do { return try TZif.parse(bytes) } catch { fatalError("\(name): \(error)") }
+  }
+
+  private static func file(_ path: String) -> [UInt8] {
+    guard let file = fopen(path, "rb") else { fatalError("\(path) is not there") }
     defer { fclose(file) }
     var bytes = [UInt8](repeating: 0, count: 65_536)
     bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
-    do { return try TZif.parse(bytes) } catch { fatalError("\(name): \(error)") }
+    return bytes
+  }
+
+  /// The built-in policy, but for one transactional notification a user and day.
+  static func cappedPolicy() -> Policy {
+    let folder = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let text = String(decoding: file("/\(folder)/deploy/policy.json"), as: UTF8.self)
+    let mark = #""caps": []"#
+    // The first category of the file.
+    let before = text.prefix(text.count - text.text(after: mark).count - mark.count)
+    let capped =
+      before + #""caps": [{"name":"daily","count":1,"style":"calendar_day"}]"#
+      + text.text(after: mark)
+    return Array(capped.utf8).withUnsafeBytes { bytes in
+      do { return try Policy(json: bytes) } catch { fatalError("\(error)") }
+    }
   }
 
   // MARK: Preferences
@@ -121,12 +140,12 @@ final class HoldRig {
     }
     let partitionCount = Int32(cluster.partitions.count)
     let state = LaneState(
-      policy: .builtIn, partitionCount: partitionCount, hashKey: (3, 4))
+      policy: policy, partitionCount: partitionCount, hashKey: (3, 4))
     let engine = Engine(
-      lane: .ordinary, policy: .builtIn, preferences: preferences, zones: zones,
+      lane: .ordinary, policy: policy, preferences: preferences, zones: zones,
       partitionCount: 0, state: state)
     let holds = LaneHolds(
-      policy: .builtIn, preferences: preferences, zones: zones,
+      policy: policy, preferences: preferences, zones: zones, state: state,
       settings: LaneHolds.Settings(
         spread: HoldSpread(spreadMs: spreadMs), payloadBytesMax: payloadBytesMax,
         apnsPerSecond: perSecond, fcmPerSecond: perSecond, partitionCount: partitionCount),
@@ -153,6 +172,7 @@ final class HoldRig {
 final class FakeHoldsTopic: HoldPayloadSource {
   private let cluster: FakeCluster
   private(set) var reads = 0
+  private(set) var keysRead = 0
   var failures = 0
 
   init(_ cluster: FakeCluster) { self.cluster = cluster }
@@ -171,6 +191,19 @@ final class FakeHoldsTopic: HoldPayloadSource {
         body(index, HoldPayload(value: value, headers: headers))
       }
     }
+  }
+
+  /// Entry i of a partition has offset 2i + 1.
+  func readKeys(
+    from offset: Int64, partition: Int32, _ body: (Int64, UnsafeRawBufferPointer) -> Void
+  ) throws(Failure) -> Int64 {
+    let entries = cluster.deferred[partition] ?? []
+    let from = Int(offset / 2)
+    for i in from..<min(entries.count, from + 100) {
+      keysRead += 1
+      entries[i].withBytes { key, value, _ in if value != nil { body(Int64(i) * 2 + 1, key) } }
+    }
+    return Int64(min(entries.count, from + 100)) * 2
   }
 }
 
@@ -216,8 +249,8 @@ extension FakeCluster {
   var held: [String] {
     var newest: [[UInt8]: StateEntry] = [:]
     for entry in deferred.values.joined() { newest[entry.key] = entry }
-    return newest.values.filter { $0.value != nil }
-      .map { String(decoding: $0.key.split(separator: 0)[1], as: UTF8.self) }.sorted()
+    return newest.values.filter { $0.value != nil }.map { $0.key.split(separator: 0) }
+      .filter { $0.count == 3 }.map { String(decoding: $0[1], as: UTF8.self) }.sorted()
   }
 
   /// What is wrong: a notification that was committed past and neither ended nor is held, or both, or

@@ -70,6 +70,10 @@ func withPayload<R>(_ text: String, headers: String = "h", _ body: (HoldPayload)
 
 /// The deferred topic, as far as a store reads it again.
 final class FakeTopic: HoldPayloadSource {
+  func readKeys(
+    from offset: Int64, partition: Int32, _ body: (Int64, UnsafeRawBufferPointer) -> Void
+  ) throws(Failure) -> Int64 { offset }
+
   var records: [Int64: String] = [:]
   private(set) var reads: [[Int64]] = []
   var failure: Failure?

@@ -60,6 +60,29 @@ import Testing
     for outputs in first.cluster.ended.values { #expect(outputs[0].headers.count >= 4) }
   }
 
+  /// Others' records on the topic are told and left alone; so are null values of what is no hold.
+  @Test func whatIsNoHoldStopsNothing() {
+    let first = HoldRig(Self.candidates(4))
+    first.isOver = { [cluster = first.cluster] in cluster.held.count == 4 }
+    first.run()
+    let good = first.cluster.deferred[0]![0]
+    let others = [
+      FakeCluster.StateEntry(partition: 0, key: Array("x".utf8), value: Array("?".utf8)),
+      FakeCluster.StateEntry(partition: 0, key: Array("x".utf8), value: nil),
+      FakeCluster.StateEntry(partition: 0, key: [], value: nil),
+      FakeCluster.StateEntry(partition: 0, key: [0, 0], value: good.value),
+    ]
+    first.cluster.commit([], approved: [], [], [], held: others)
+    let second = HoldRig(on: first.cluster)
+    for i in 0..<4 { second.prefer(HoldRig.document("u\(i)")) }
+    second.run(untilEnded: 4)
+    let unreadable = second.events.compactMap {
+      if case .restored(_, _, _, let unreadable) = $0 { unreadable } else { nil }
+    }
+    #expect(unreadable.reduce(0, +) == 2)
+    for i in 0..<4 { #expect(first.cluster.reasons("n\(i)") == [.released]) }
+  }
+
   /// What is known of preferences tells when a hold is due; so they are read first.
   @Test func theyAreNotReadBackBeforeThePreferences() {
     let first = HoldRig(Self.candidates(4))
@@ -107,7 +130,9 @@ import Testing
       for later in [false, true] {
         let rig = HoldRig(Self.candidates(12))
         rig.source.recordsPerPoll = 2
-        rig.pollsMax = 1200
+        // A second before the end, for speed.
+        rig.clock.wallBaseMs += 59_000
+        rig.pollsMax = 300
         if fault.step == .abort { rig.sink.faults.fail(.write, call: 2, .abort) }
         let planned = { [faults = rig.sink.faults] in
           faults.fail(
