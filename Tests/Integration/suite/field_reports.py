@@ -1,36 +1,28 @@
 """What went wrong elsewhere in the life of a held message (C056 to C066) and on Kafka (C130, C133), played again."""
 
-import os
-import time
-
 from harness.brokers import EXACT
 from harness.cases import case
 from harness.checking import expect, expect_equal, until
-from harness.hold_plan import clock
+from harness.hold_trial import DEFERRED, SETTINGS, ms_of, now_ms
 from harness.ledger import random_moment
-from harness.changing_zones import make_zones, write_database
+from harness.made_zones import NIGHT, MadeZones, whole_second_in
 from harness.records import candidate, choice, device, document, encode
 from harness.verify import check_ended_cleanly
-from suite.holds_oracle import DEFERRED, SETTINGS, ms_of, now_ms
 
 
 class Night:
-    """A window of an hour in a zone of the test's own, in which everybody is; it ends when the test wants."""
+    """A zone of the test's own, in which everybody sleeps until `end_ms`."""
 
     def __init__(self, world, lead_seconds):
-        at = int(time.time()) + lead_seconds
-        zone = make_zones(0, 0, 0, count=1, changing=0)[0]
-        # Shifted so that its wall clock reaches a full minute then.
-        zone.offsets[0] -= (at + zone.offsets[0]) % 60
-        end = zone.minute(at)
-        self.world, self.zone, self.end_ms = world, zone.name, at * 1000
-        self.environment = {"TZDIR": write_database([zone], os.path.join(world.directory, "zoneinfo"))}
-        self.window = {"start": clock((end - 60) % 1440), "end": clock(end)}
+        end = whole_second_in(lead_seconds)
+        zones = MadeZones(world.directory)
+        self.world, self.environment, self.end_ms = world, zones.environment, end * 1000
+        self.zone = zones.night_until("Made/Night", end)
         world.create_topics(partitions=3, config={"deferred": DEFERRED})
         self.reader = world.reader()
 
     def user(self, user_id, **members):
-        self.world.prefer(document(user_id, devices=[device(timezone=self.zone, quiet_hours=self.window, **members)]))
+        self.world.prefer(document(user_id, devices=[device(timezone=self.zone, quiet_hours=NIGHT, **members)]))
 
     def gate(self, name="gate-0", **settings):
         made = {**SETTINGS, "release__spread_seconds": 0, **settings}

@@ -2,18 +2,15 @@
 
 import array
 import collections
-import os
 import re
-import time
 
 from harness.brokers import EXACT
 from harness.cases import case
 from harness.checking import CheckFailed, expect, expect_equal, let_pass, until
-from harness.hold_plan import clock
-from harness.changing_zones import QuietTable, make_zones, write_database
+from harness.hold_trial import DEFERRED, PARTITIONS, SETTINGS, ms_of, now_ms
+from harness.made_zones import NIGHT, MadeZones, whole_second_in
 from harness.reading import Reader
 from harness.records import candidate, device, document, encode
-from suite.holds_oracle import DEFERRED, PARTITIONS, SETTINGS, ms_of, now_ms
 
 NOTIFICATIONS_OF_A_USER = 10
 HEAD = re.compile(rb'"reason":"(\w+)".{0,200}?"notification_id":"n(\d+)".{0,400}?"decided_at":"([^"]+)"', re.S)
@@ -48,13 +45,11 @@ class BurstReader(Reader):
         self.ended += 1
 
 
-def write_burst(world, table, zone, lead_seconds, count, expires_after):
-    """Documents and candidates; returns the instant (ms) at which all are due, `lead_seconds` or more from now."""
-    end, at = table.end_minute(zone, int(time.time()) + lead_seconds)
-    window = {"start": clock((end - 60) % 1440), "end": clock(end)}
+def write_burst(world, zone, count, expires_ms):
+    """Documents and candidates."""
     for user in range(count // NOTIFICATIONS_OF_A_USER):
         platform = platform_of(user)
-        made = document(f"u{user}", devices=[device(platform=platform, timezone=zone, quiet_hours=window)])
+        made = document(f"u{user}", devices=[device(platform=platform, timezone=zone, quiet_hours=NIGHT)])
         world.prefer(made, flush=False)
     world.flush()
     topic, producer = world.topics["candidate"], world.new_producer(**{"queue.buffering.max.messages": 500_000})
@@ -62,7 +57,7 @@ def write_burst(world, table, zone, lead_seconds, count, expires_after):
         user_id = f"u{number // NOTIFICATIONS_OF_A_USER}"
         made = candidate(f"n{number}", user_id, "transactional")
         if number % EXPIRING_OF == 0:
-            made["expires_at"] = at * 1000 + expires_after
+            made["expires_at"] = expires_ms
         while True:
             try:
                 producer.produce(topic, encode(made), user_id.encode())
@@ -70,7 +65,6 @@ def write_burst(world, table, zone, lead_seconds, count, expires_after):
             except BufferError:
                 producer.poll(0.05)
     expect_equal(producer.flush(120), 0, "candidates not acknowledged")
-    return at * 1000
 
 
 def platform_of(user):
@@ -79,9 +73,9 @@ def platform_of(user):
 
 def burst(world, count, rates, lead_seconds, kill_after):
     """`rates`: per second, by platform. One of two gates is killed while the burst leaves."""
-    zones = make_zones(world.random.random(), 0, 0, count=2, changing=0)
-    directory = write_database(zones, os.path.join(world.directory, "zoneinfo"))
-    table = QuietTable(zones, int(time.time()) - 5, lead_seconds + 200)
+    zones = MadeZones(world.directory)
+    end = whole_second_in(lead_seconds)
+    zone, due_ms = zones.night_until("Made/Night", end), end * 1000
     world.create_topics(partitions=PARTITIONS, config={"deferred": DEFERRED})
     settings = {
         **SETTINGS,
@@ -89,20 +83,21 @@ def burst(world, count, rates, lead_seconds, kill_after):
         "release__apns_per_second": rates["ios"],
         "release__fcm_per_second": rates["android"],
     }
-    gates = [world.gate(f"gate-{number}", environment={"TZDIR": directory}, **settings) for number in range(2)]
+    gates = [world.gate(f"gate-{number}", environment=zones.environment, **settings) for number in range(2)]
     for gate in gates:
         gate.await_ready()
     reader = BurstReader(world.broker.bootstrap, {name: world.topics[name] for name in ("approved", "deferred", "dropped")})
     world.readers.append(reader)
     reader.prepare(count)
     seconds_due = max(count * share / rates[name] for name, share in (("ios", 0.6), ("android", 0.4)))
-    due_ms = write_burst(world, table, zones[0].name, lead_seconds, count, int(seconds_due * 500))
+    expires_ms = due_ms + int(seconds_due * 500)
+    write_burst(world, zone, count, expires_ms)
     world.await_decided(lead_seconds)
     expect(now_ms() < due_ms, "the candidates were not all held before they were due: the machine is too slow for this")
     while now_ms() < due_ms + kill_after * 1000:
         reader.step(0.1)
     expect_equal(gates[1].kill(), -9, "the exit code of what was killed")
-    gates[1] = world.gate("gate-1/again", environment={"TZDIR": directory}, **settings)
+    gates[1] = world.gate("gate-1/again", environment=zones.environment, **settings)
 
     def complete():
         reader.step(0.2)
@@ -115,7 +110,7 @@ def burst(world, count, rates, lead_seconds, kill_after):
     expect_equal((reader.ended, reader.held, reader.nulled), (count, count, count), "ended, held and nulled")
     for gate in gates:
         gate.drain()
-    check_burst(reader, count, rates, due_ms, due_ms + int(seconds_due * 500))
+    check_burst(reader, count, rates, due_ms, expires_ms)
 
 
 def check_burst(reader, count, rates, due_ms, expires_ms):
