@@ -21,6 +21,7 @@ final class Findings: Sendable {
     /// What the topics are waited for with; nil: nothing.
     var waiting: String? = "the topics have not been looked at yet"
     var lanes: [(name: String, problem: String?)] = []
+    var zonesRefusal: String?
   }
 
   private let state = Mutex(State())
@@ -29,6 +30,8 @@ final class Findings: Sendable {
   var stop: Stop? { state.withLock { $0.stop } }
   var waiting: String? { state.withLock { $0.waiting } }
   var lanes: [(name: String, problem: String?)] { state.withLock { $0.lanes } }
+  /// Why the tz database on disk is not taken; nil: it is in use.
+  var zonesRefusal: String? { state.withLock { $0.zonesRefusal } }
 
   func found(_ counts: TopicCounts) {
     state.withLock {
@@ -38,6 +41,8 @@ final class Findings: Sendable {
   }
 
   func isWaiting(_ reason: String) { state.withLock { $0.waiting = reason } }
+
+  func zonesAreRefused(_ reason: String?) { state.withLock { $0.zonesRefusal = reason } }
 
   /// The first reason stays.
   func mustStop(_ exitCode: Int32, _ reasons: [String]) {

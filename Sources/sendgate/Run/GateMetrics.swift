@@ -6,7 +6,9 @@ import Telemetry
 /// Every metric of the gate, by name. The counts are kept where they are counted and read when
 /// somebody asks.
 enum GateMetrics {
-  static func register(_ world: SharedWorld, in registry: MetricRegistry) {
+  static func register(
+    _ world: SharedWorld, _ findings: Findings, in registry: MetricRegistry
+  ) {
     registry.info(
       "build", help: "What this process is.",
       labels: [
@@ -25,6 +27,11 @@ enum GateMetrics {
       guard world.readiness.isReady else { return nil }
       return Double(world.readiness.behindMs(nowMs: SystemClock().monotonicMs())) / 1_000
     }
+    registry.gauge(
+      "tzdb_refused",
+      help:
+        "1 while the tz database on disk is refused, as a zone of it is gone or damaged; the one read before stays in use."
+    ) { findings.zonesRefusal == nil ? 0 : 1 }
     for count in PreferenceCounters.Count.allCases {
       registry.counter(
         "preference_records",

@@ -11,19 +11,16 @@ final class GateProcess {
   private let world: SharedWorld
   private let untilIdleMs: Int64?
   private let clock = SystemClock()
-  private let timeZones = TimeZoneDatabase()
   private let sideControl = LaneControl()
   private let findings = Findings()
   private let registry = MetricRegistry()
+  private let zones: ZonesKeeper
   private let mainBeat: Heartbeat
   private var server: HTTPServer?
   private var runners: [LaneRunner] = []
   private var laneThreads: [NamedThread] = []
   private var sideThreads: [NamedThread] = []
   private var status: StatusLine
-  private var zonesSeen: Set<String> = []
-  private var zonesCheckedAtMs: Int64 = 0
-  private var zonesRenewedAtMs: Int64 = 0
   private static let stopMsMin: Int64 = 2_000
   private static let abandonMsMax: Int64 = 1_000
   private var turnedAtMs: Int64 = 0
@@ -39,12 +36,7 @@ final class GateProcess {
     mainBeat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(configuration.livenessTimeoutMs))
     status = StatusLine()
-    do throws(TimeZoneDatabaseError) {
-      try timeZones.load(into: world.zones)
-    } catch {
-      throw CommandFailure(ExitCode.noInput, "\(error)")
-    }
-    try PolicyFile.check(world.policy, world.zones)
+    zones = try ZonesKeeper(world, findings, registry)
   }
 
   /// The exit code.
@@ -56,10 +48,9 @@ final class GateProcess {
       [
         "version": .string(String(describing: GateVersion.text)),
         "policy": .string(world.policy.version),
-        "tzdb": .string(zonesVersion),
+        "tzdb": .string(zones.version),
       ])
-    GateMetrics.register(world, in: registry)
-    noteZones()
+    GateMetrics.register(world, findings, in: registry)
     guard startHTTP() else { return ExitCode.unavailable }
     defer { server?.stop() }
     startSideThreads()
@@ -134,7 +125,7 @@ final class GateProcess {
     }
     if let drainUntilMs, nowMs >= drainUntilMs { abandon(nowMs) }
     if let leaveAtMs, nowMs >= leaveAtMs { leave() }
-    heedZones(nowMs)
+    zones.turn(nowMs)
     findings.publish(runners)
     status.show(runners, isReady: world.readiness.isReady, users: world.preferences.users, nowMs)
   }
@@ -220,35 +211,6 @@ final class GateProcess {
     guard drainUntilMs != nil else { return false }
     return runners.allSatisfy { $0.end != nil }
   }
-
-  /// Reloads the zones when the database on disk has changed.
-  private func heedZones(_ nowMs: Int64) {
-    if nowMs - zonesCheckedAtMs >= Int64(world.configuration.zonesCheckIntervalMs) {
-      zonesCheckedAtMs = nowMs
-      if timeZones.changed() {
-        do throws(TimeZoneDatabaseError) {
-          try timeZones.load(into: world.zones)
-          noteZones()
-          world.log.info("Reloaded the time zones", ["tzdb": .string(zonesVersion)])
-        } catch {
-          world.log.error(
-            "The time zones cannot be read; the ones read before stay in use",
-            ["reason": .string("\(error)")])
-        }
-      }
-    }
-    if nowMs - zonesRenewedAtMs >= 3_600_000 {
-      zonesRenewedAtMs = nowMs
-      world.zones.renewCaches(nowSeconds: clock.wallMs() / 1_000)
-    }
-  }
-
-  private func noteZones() {
-    guard zonesSeen.insert(zonesVersion).inserted else { return }
-    GateMetrics.registerZones(zonesVersion, world, in: registry)
-  }
-
-  private var zonesVersion: String { String(decoding: world.zones.current.version, as: UTF8.self) }
 
   // MARK: Ending
 

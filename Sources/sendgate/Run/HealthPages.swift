@@ -23,7 +23,10 @@ struct HealthPages: Sendable {
       ReadinessCheck(name: "topics", problem: findings.stop?.reasons.first ?? findings.waiting),
       ReadinessCheck(
         name: "preferences (\(world.preferences.users) users)", problem: preferences(world)),
-      ReadinessCheck(name: "time zones (tz database \(version))"),
+      // No problem: the zones in use are good, and a restart would mend nothing.
+      ReadinessCheck(
+        name: "time zones (tz database \(version)"
+          + (findings.zonesRefusal.map { "; the one on disk is refused: \($0)" } ?? "") + ")"),
     ]
     let lanes = findings.lanes
     if lanes.isEmpty { checks.append(ReadinessCheck(name: "lanes", problem: "not started")) }
