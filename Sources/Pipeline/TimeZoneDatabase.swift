@@ -68,7 +68,7 @@ public final class TimeZoneDatabase {
   ) throws(TimeZoneDatabaseError) {
     let missing = publisher.missing(from: database).sorted()
     guard let first = missing.first else { return }
-    let others = missing.count > 1 ? ", and \(missing.count - 1) zones more" : ""
+    let others = missing.count > 1 ? ", and \(missing.count - 1) more like it" : ""
     throw TimeZoneDatabaseError(
       path: path + "/" + first,
       reason: "was a time zone when it was read before, and is removed or damaged now\(others)")

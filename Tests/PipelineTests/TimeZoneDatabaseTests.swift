@@ -234,7 +234,7 @@ import Testing
       throws: TimeZoneDatabaseError(
         path: made.path + "/Area/A",
         reason: "was a time zone when it was read before, and is removed or damaged now, and 2 "
-          + "zones more")
+          + "more like it")
     ) { try database.load(into: publisher) }
   }
 
