@@ -92,8 +92,23 @@ enum GateMetrics {
       labels: labels
     ) { counters[.unregisteredNames] }
     registry.gauge(
-      "lag_records", help: "Candidates not yet decided, as last heard.", labels: labels
-    ) { Double(counters[.lag]) }
+      "lag_records",
+      help: "Candidates not yet decided, as last heard; absent where that is not known.",
+      labels: labels
+    ) {
+      // It is read once a second; of a partition that was just assigned nothing is known yet.
+      let isKnown =
+        counters[.ownedPartitions] > 0 && runner.health.reading.unread == 0 && counters[.lag] >= 0
+      return isKnown ? Double(counters[.lag]) : nil
+    }
+    registry.gauge(
+      "unread_partitions",
+      help: "Owned partitions of which nothing came yet, or that cannot be read.", labels: labels
+    ) { Double(runner.health.reading.unread) }
+    registry.gauge(
+      "stalled_partitions",
+      help: "Owned partitions with candidates to decide and no progress.", labels: labels
+    ) { Double(runner.health.reading.stalled) }
     registry.gauge("owned_partitions", help: "Partitions this lane owns.", labels: labels) {
       Double(counters[.ownedPartitions])
     }

@@ -23,8 +23,13 @@ final class GateProcess {
   private var status: StatusLine
   private static let stopMsMin: Int64 = 2_000
   private static let abandonMsMax: Int64 = 1_000
+  /// An obstacle that passes within this is none: a partition that was just assigned, a right that is
+  /// being granted.
+  private static let obstacleMsMax: Int64 = 10_000
   private var turnedAtMs: Int64 = 0
+  private var obstacleSinceMs: Int64?
   private var drainUntilMs: Int64?
+  private var isAskedToEnd = false
   /// When to end whatever the lanes are waiting in: they were told not to wait.
   private var leaveAtMs: Int64?
   /// Why the gate stops by itself: the exit code to end with.
@@ -119,10 +124,7 @@ final class GateProcess {
     for runner in runners {
       if let end = runner.end { heed(end, of: runner) }
     }
-    if let untilIdleMs, drainUntilMs == nil, isIdle(nowMs, forMs: untilIdleMs) {
-      world.log.info("No input for long enough; draining")
-      drain()
-    }
+    if let untilIdleMs, drainUntilMs == nil { heedIdleness(nowMs, forMs: untilIdleMs) }
     if let drainUntilMs, nowMs >= drainUntilMs { abandon(nowMs) }
     if let leaveAtMs, nowMs >= leaveAtMs { leave() }
     zones.turn(nowMs)
@@ -144,6 +146,7 @@ final class GateProcess {
   private func heed(_ signal: String) {
     if drainUntilMs == nil {
       world.log.info("Draining", ["signal": .string(signal)])
+      isAskedToEnd = true
       drain()
     } else {
       world.log.warning("Leaving without waiting", ["signal": .string(signal)])
@@ -159,7 +162,9 @@ final class GateProcess {
   /// A lane inside a call to a broker that does not answer cannot be asked. What it left open is the
   /// coordinator's to abort.
   private func leave() -> Never {
-    let code = failure ?? ExitCode.ok
+    // A run that was to end by itself, and could not, did not read and commit all its input.
+    let isUnread = untilIdleMs != nil && !isAskedToEnd
+    let code = failure ?? (isUnread ? ExitCode.inputUnread : ExitCode.ok)
     world.log.warning("Left while lanes were waiting for a broker", ["exit.code": .integer(code)])
     world.log.flush()
     _exit(code)
@@ -199,11 +204,43 @@ final class GateProcess {
     for runner in runners { runner.control.ask(request) }
   }
 
+  /// Ends a run that was to end by itself: with 0 once all input is decided, and with a code of its
+  /// own where some of it cannot be read. No input is what both look like from the lanes alone.
+  private func heedIdleness(_ nowMs: Int64, forMs: Int64) {
+    guard let obstacle = obstacle(nowMs) else {
+      obstacleSinceMs = nil
+      guard isIdle(nowMs, forMs: forMs) else { return }
+      world.log.info("No input for long enough; draining")
+      drain()
+      return
+    }
+    let sinceMs = obstacleSinceMs ?? nowMs
+    obstacleSinceMs = sinceMs
+    guard nowMs - sinceMs >= max(forMs, Self.obstacleMsMax) else { return }
+    world.log.error(
+      "Ending without having read all input: it cannot be read", ["reason": .string(obstacle)])
+    failure = ExitCode.inputUnread
+    drain()
+  }
+
+  /// Why input is not read that may be there. What is merely late (a broker that is away, a state
+  /// that is read back) is none.
+  private func obstacle(_ nowMs: Int64) -> String? {
+    if let refusal = findings.refusal(of: .topics) { return refusal }
+    guard world.readiness.isReady else { return findings.refusal(of: .preferences) }
+    for runner in runners {
+      if let obstacle = runner.obstacle(nowMs: nowMs) { return obstacle }
+      if let problem = runner.health.reading.problem { return problem }
+    }
+    return nil
+  }
+
   private func isIdle(_ nowMs: Int64, forMs: Int64) -> Bool {
     guard world.readiness.isReady, !runners.isEmpty else { return false }
     return runners.allSatisfy { runner in
       runner.counters[.inputAtMs] > 0 && nowMs - runner.counters[.inputAtMs] >= forMs
         && runner.counters[.transactionRecords] == 0 && runner.counters[.ownedPartitions] > 0
+        && runner.health.reading.unread == 0 && runner.health.reading.behind == 0
     }
   }
 
