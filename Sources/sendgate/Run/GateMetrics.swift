@@ -91,6 +91,11 @@ enum GateMetrics {
       "unregistered_names", help: "Candidates whose event or subtype the policy does not know.",
       labels: labels
     ) { counters[.unregisteredNames] }
+    registry.counter(
+      "headers_left_out",
+      help: "Records written without their candidate's headers, with which they were too large.",
+      labels: labels
+    ) { runner.headersLeftOut }
     registry.gauge(
       "lag_records",
       help: "Candidates not yet decided, as last heard; absent where that is not known.",

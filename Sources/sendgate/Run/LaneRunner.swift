@@ -13,6 +13,7 @@ final class LaneRunner: Sendable {
   let counters = LoopCounters()
   let control = LaneControl()
   let health = LaneHealth()
+  private let headersLeftOutCount = Atomic<UInt64>(0)
   private let worker: Int
   private let world: SharedWorld
   private let partitionCount: Int32
@@ -28,6 +29,16 @@ final class LaneRunner: Sendable {
 
   /// How the lane ended; nil while it runs.
   var end: LaneEnd? { ending.withLock { $0 } }
+
+  /// Records written without their candidate's headers; those of aborted transactions count too.
+  var headersLeftOut: UInt64 { headersLeftOutCount.load(ordering: .relaxed) }
+
+  private func noteHeadersLeftOut(_ count: UInt64) {
+    headersLeftOutCount.wrappingAdd(count, ordering: .relaxed)
+    world.log.warning(
+      "Records are written without their candidates' headers: with them they are too large",
+      ["lane": .string(name), "records": .integer(Int(count))])
+  }
 
   /// What must be granted or mended outside before the lane can read its input; nil: nothing that is
   /// known of.
@@ -84,12 +95,13 @@ final class LaneRunner: Sendable {
           TransactionalSink.Settings(
             properties: properties, topics: outputs, inputTopic: names[inputRole],
             groupID: groupID),
-          onEvent: onEvent), stateTopic)
+          onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic)
     }
     return loop(
       source,
       AtLeastOnceSink(
         properties: properties, topics: outputs, onEvent: onEvent,
+        onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) },
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
         }), stateTopic)
