@@ -125,7 +125,10 @@ var stored: [UnsafeRawBufferPointer] = []
       for hours in 0...1 {
         let now = nowMs + Int64(hours) * 12 * 3_600_000
         for hold in releaser.release(batch, nowMs: now) {
-          if let record = hold.record { seen[Int(record.reason.rawValue)] += 1 }
+          if let record = hold.record {
+            seen[Int(record.reason.rawValue)] += 1
+            _ = reader.facts(of: record)
+          }
         }
       }
       for hold in batch { _ = releaser.facts(key: nil, value: hold.value, nowMs: nowMs) }
@@ -136,6 +139,7 @@ var stored: [UnsafeRawBufferPointer] = []
 }
 
 store()
+let reader = Releaser(policy: .builtIn, preferences: preferences, zones: zones)
 let releaser = Releaser(policy: .builtIn, preferences: preferences, zones: zones)
 let holds = stored.map {
   InputRecord(partition: 0, offset: 0, timestampMs: 0, key: nil, value: $0, handle: nil)
