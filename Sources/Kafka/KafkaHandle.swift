@@ -67,6 +67,10 @@ final class KafkaHandle {
     }
   }
 
+  static func type(of kind: KafkaProperties.ClientKind) -> rd_kafka_type_t {
+    kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
+  }
+
   func close() {
     precondition(isOpen, "a Kafka handle was closed twice")
     serveEvents()
