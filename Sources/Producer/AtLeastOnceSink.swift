@@ -12,6 +12,7 @@ public final class AtLeastOnceSink: DecisionSink {
   private let names: OutputTopicNames
   private let stepTimeoutMs: Int32
   private let onEvent: KafkaEventHandler
+  private let onHeadersLeftOut: @Sendable (UInt64) -> Void
   private let inputTopic: String
   private let receiptTopic: String
   private let commitOffsets: ([TopicPositions]) throws(KafkaError) -> Void
@@ -21,10 +22,13 @@ public final class AtLeastOnceSink: DecisionSink {
   private var pendingOffsets: [TopicPositions] = []
   private var pendingState = KeptStateRecords()
 
-  /// - Parameter commitOffsets: of the lane's own consumer, on the lane's thread.
+  /// - Parameters:
+  ///   - onHeadersLeftOut: as in `TransactionalSink`.
+  ///   - commitOffsets: of the lane's own consumer, on the lane's thread.
   public init(
     properties: KafkaProperties, topics: OutputTopicNames, inputTopic: String,
     receiptTopic: String, stepTimeoutMs: Int32 = 5000, onEvent: @escaping KafkaEventHandler,
+    onHeadersLeftOut: @escaping @Sendable (UInt64) -> Void = { _ in },
     commitOffsets: @escaping ([TopicPositions]) throws(KafkaError) -> Void
   ) {
     self.inputTopic = inputTopic
@@ -33,6 +37,7 @@ public final class AtLeastOnceSink: DecisionSink {
     names = topics
     self.stepTimeoutMs = stepTimeoutMs
     self.onEvent = onEvent
+    self.onHeadersLeftOut = onHeadersLeftOut
     self.commitOffsets = commitOffsets
   }
 
@@ -63,6 +68,7 @@ public final class AtLeastOnceSink: DecisionSink {
   }
 
   public func flush() throws(Failure) {
+    if let count = topics?.takeHeadersLeftOut(), count > 0 { onHeadersLeftOut(count) }
     try flushProducer()
     guard !pendingState.isEmpty else { return }
     let topics = topics!
