@@ -123,19 +123,19 @@ import Testing
     for (id, at) in [("1", 0), ("2", 1), ("3", 11)] as [(String, Int64)] {
       #expect(lane.verdicts([Self.candidate(id)], at: Self.nowMs + at * minute) == ["approved ok"])
     }
-    func told(_ at: Int64) -> [String]? {
-      let decided = lane.gate.decide(Self.candidate("4"), nowMs: Self.nowMs + at * minute)
+    func told(_ id: String, _ at: Int64) -> [String]? {
+      let decided = lane.gate.decide(Self.candidate(id), nowMs: Self.nowMs + at * minute)
       #expect(decided.map(\.verdict) == [Self.capped])
       return decided[0]["cap"].map { cap in
         [cap["name"]!.text!, cap["frees_at"]!.text!]
       }
     }
     // 22:30 is now; three within the hour of the first.
-    #expect(told(12) == [#"six"ty"#, "2026-03-09T23:30:00.000Z"])
+    #expect(told("4", 12) == [#"six"ty"#, "2026-03-09T23:30:00.000Z"])
     #expect(lane.verdicts([Self.candidate("4")], at: Self.nowMs + 60 * minute) == ["approved ok"])
     #expect(lane.verdicts([Self.candidate("5")], at: Self.nowMs + 61 * minute) == ["approved ok"])
     // Both are used up: ten minutes on from the fourth is 23:40, an hour on from the third is 23:41.
-    #expect(told(62) == [#"six"ty"#, "2026-03-09T23:41:00.000Z"])
+    #expect(told("6", 62) == [#"six"ty"#, "2026-03-09T23:41:00.000Z"])
   }
 
   /// Row 14 stands behind every other dropping row and hides where the window speaks.
@@ -151,7 +151,7 @@ import Testing
       }
     }
     let transactional = DuplicateTests.candidate("t", "transactional")
-    _ = lane.verdicts([Self.candidate("1"), DuplicateTests.candidate("1", "transactional")])
+    _ = lane.verdicts([Self.candidate("1"), DuplicateTests.candidate("x", "transactional")])
     lane.gate.apply(
       DuplicateTests.document(
         DuplicateTests.device("d", #","suppressions":["bounced"]"#),
