@@ -123,21 +123,12 @@ public final class GroupConsumer {
   public func committed(
     _ partitions: [Int32], timeoutMs: Int32
   ) throws(KafkaError) -> [(partition: Int32, offset: Int64?)] {
-    let list = PartitionList(topic: topic, partitions: partitions)
-    try KafkaError.check(
-      rd_kafka_committed(client, list.raw, timeoutMs), "fetch committed offsets", .request)
-    try list.checkEach("fetch committed offsets")
-    return list.positions.map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
+    try handle.committed(partitions, of: topic, timeoutMs: timeoutMs)
   }
 
   /// The first offset there is.
   public func logStart(_ partition: Int32, timeoutMs: Int32) throws(KafkaError) -> Int64 {
-    var low: Int64 = 0
-    var high: Int64 = 0
-    try KafkaError.check(
-      rd_kafka_query_watermark_offsets(client, topic, partition, &low, &high, timeoutMs),
-      "query the start of \(topic) partition \(partition)", .request)
-    return low
+    try handle.logStart(partition, of: topic, timeoutMs: timeoutMs)
   }
 
   /// The end of the log as the last fetch saw it; nil before one has. Asks nobody.
@@ -158,8 +149,8 @@ public final class GroupConsumer {
   }
 
   /// Commits without a transaction, and waits for the answer.
-  public func commit(_ positions: [PartitionPosition]) throws(KafkaError) {
-    let list = PartitionList(topic: topic, positions: positions)
+  public func commit(_ positions: [TopicPositions]) throws(KafkaError) {
+    let list = PartitionList(positions)
     try KafkaError.check(rd_kafka_commit(client, list.raw, 0), "commit offsets", .request)
     try list.checkEach("commit offsets")
   }

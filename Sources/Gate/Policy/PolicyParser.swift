@@ -7,6 +7,16 @@ struct PolicyDocument {
     var defaultOn = false
     var regulatedDefaultOn = false
     var registry: [String] = []
+    var caps: [CapRule] = []
+  }
+
+  struct CapRule {
+    var name: String
+    var count: Int
+    var style: Cap.Style
+    var windowMs: Int64
+
+    var memoryMs: Int64 { style == .sliding ? windowMs : Cap.dayMsMax }
   }
 
   var version = ""
@@ -22,6 +32,7 @@ struct PolicyDocument {
   var holdHoursMax: Int64 = 0
   var duplicatesHorizonHours: Int64 = 0
   var duplicatesEntriesMax = 0
+  var capsEntriesMax = 0
   /// By lane.
   var staleSecondsMax: [Int64?] = []
 }
@@ -32,7 +43,7 @@ enum PolicyParser {
   private static let keys = [
     "version", "categories", "bypass_events", "critical_allow_list", "suppressions",
     "regions_regulated_additional", "fallback_timezone", "payload_bytes_max", "record_bytes_max",
-    "hold_hours_max", "duplicates_horizon_hours", "duplicates_entries_max",
+    "hold_hours_max", "duplicates_horizon_hours", "duplicates_entries_max", "caps_entries_max",
     "preferences_stale_seconds_max", "permission_prompt_moments",
   ]
 
@@ -68,6 +79,8 @@ enum PolicyParser {
     }
     document.duplicatesEntriesMax = Int(
       try root["duplicates_entries_max"]!.integer(1_000...1_000_000_000))
+    document.capsEntriesMax = Int(try root["caps_entries_max"]!.integer(1_000...1_000_000_000))
+    try CapParser.checkWork(document)
     document.staleSecondsMax = try staleness(root["preferences_stale_seconds_max"]!)
     _ = try root["permission_prompt_moments"]!.nameList()
     return document
@@ -120,7 +133,7 @@ enum PolicyParser {
       }
       if category == .security { throw subtype.refuse("mutes never touch security; write []") }
     }
-    try caps(members["caps"]!, of: category)
+    rules.caps = try CapParser.caps(members["caps"]!, of: category)
     if category == .security { try checkSecurity(rules, members) }
     return rules
   }
@@ -156,12 +169,6 @@ enum PolicyParser {
     return try members["basis"]!.oneOf([
       "consent": true, "contract": false, "legitimate_interest": false,
     ])
-  }
-
-  private static func caps(_ node: PolicyNode, of category: Category) throws(PolicyError) {
-    guard let first = try node.elements().first else { return }
-    if category == .security { throw first.refuse("security is never capped: write []") }
-    throw first.refuse("this version of the gate counts no caps: write []")
   }
 
   private static func names(

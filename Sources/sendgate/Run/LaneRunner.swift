@@ -82,23 +82,33 @@ final class LaneRunner: Sendable {
       stateTopic.close()
       throw error
     }
+    let receipts: ReceiptTopic?
+    do throws(ConfigurationError) {
+      receipts = try makeReceiptTopic()
+    } catch {
+      stateTopic.close()
+      source.close()
+      throw error
+    }
     if isExact {
       return loop(
         source,
         TransactionalSink(
           TransactionalSink.Settings(
             properties: properties, topics: outputs, inputTopic: names[inputRole],
-            groupID: groupID),
-          onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic)
+            receiptTopic: names[.receipts], groupID: groupID),
+          onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic,
+        receipts)
     }
     return loop(
       source,
       AtLeastOnceSink(
-        properties: properties, topics: outputs, onEvent: onEvent,
+        properties: properties, topics: outputs, inputTopic: names[inputRole],
+        receiptTopic: names[.receipts], onEvent: onEvent,
         onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) },
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
-        }), stateTopic)
+        }), stateTopic, receipts)
   }
 
   private var inputRole: TopicRole { lane == .security ? .candidateSecurity : .candidate }
@@ -144,8 +154,21 @@ final class LaneRunner: Sendable {
       })
   }
 
+  /// Nil where nothing is counted: security is never capped.
+  private func makeReceiptTopic() throws(ConfigurationError) -> ReceiptTopic? {
+    guard lane == .ordinary, world.policy.hasCaps else { return nil }
+    return try ReceiptTopic(
+      topic: world.topicNames[.receipts], groupID: groupID, properties: world.kafka,
+      onEvent: world.onKafkaEvent("\(name) receipts"),
+      onProblem: { [log = world.log, name] error in
+        log.warning(
+          "Reading receipts met an error; it is retried",
+          ["lane": .string(name), "kafka.error": .string("\(error)")])
+      })
+  }
+
   private func loop<Sink: DecisionSink>(
-    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic
+    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ receipts: ReceiptTopic?
   ) -> LaneEnd {
     let configuration = world.configuration
     let state = LaneState(
@@ -158,6 +181,10 @@ final class LaneRunner: Sendable {
     return GateLoop(
       source: source, sink: sink, clock: SystemClock(), decider: engine, state: state,
       stateSource: stateTopic,
+      receipts: receipts.map {
+        ReceiptIntake(
+          source: $0, refunder: Refunder(state: state, partitionCount: partitionCount))
+      },
       settings: LoopSettings(
         commitIntervalMs: Int64(intervalMs),
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),
