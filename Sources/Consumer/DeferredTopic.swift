@@ -30,23 +30,31 @@ public final class DeferredTopic: HoldPayloadSource {
     self.onEvent = onEvent
   }
 
+  /// What the reader is set to. Throws where `properties` contradict what it rests on.
+  public static func properties(
+    _ properties: KafkaProperties
+  ) throws(ConfigurationError) -> KafkaProperties {
+    var properties = properties
+    try properties.require(
+      "isolation.level", "read_committed", because: "an aborted hold was never made")
+    try properties.require("enable.auto.commit", "false", because: "nothing is committed of it")
+    try properties.require(
+      "auto.offset.reset", "error", because: "another record must not be taken for the hold")
+    try properties.require(
+      "enable.partition.eof", "true", because: "it ends a look at what is new")
+    properties.setDefaults([
+      // A few records are wanted of what a fetch brings.
+      ("queued.min.messages", "1000"), ("queued.max.messages.kbytes", "8192"),
+      ("group.id", "sendgate.deferred"),
+    ])
+    return properties
+  }
+
   private func open() throws(Failure) -> (reader: PartitionReader, batch: RecordBatch) {
     if let opened { return opened }
     do throws(ConfigurationError) {
-      var properties = properties
-      try properties.require(
-        "isolation.level", "read_committed", because: "an aborted hold was never made")
-      try properties.require("enable.auto.commit", "false", because: "nothing is committed of it")
-      try properties.require(
-        "auto.offset.reset", "error", because: "another record must not be taken for the hold")
-      try properties.require(
-        "enable.partition.eof", "true", because: "it ends a look at what is new")
-      properties.setDefaults([
-        // A few records are wanted of what a fetch brings.
-        ("queued.min.messages", "1000"), ("queued.max.messages.kbytes", "8192"),
-        ("group.id", "sendgate.deferred"),
-      ])
-      let reader = try PartitionReader(topic: topic, properties: properties, onEvent: onEvent)
+      let reader = try PartitionReader(
+        topic: topic, properties: try Self.properties(properties), onEvent: onEvent)
       opened = (reader, RecordBatch(recordsMax: 1024))
       return opened!
     } catch {

@@ -39,6 +39,8 @@ public enum PreferenceAlarm: Sendable, Equatable {
   case defaultRefused(offset: Int64)
   /// The broker does not answer, or a topic is not there; the follower tries again.
   case waiting(String)
+  /// The broker answers and refuses; the follower tries again.
+  case refused(String)
 }
 
 /// The one writer of the preference table: reads `preferences.state` and `preferences.defaults`
@@ -89,7 +91,13 @@ public final class PreferenceFollower {
     self.settings = settings
     self.onAlarm = onAlarm
     self.onChange = onChange
-    let onProblem = { @Sendable (text: String) in onAlarm(.waiting(text)) }
+    let onProblem = { @Sendable (problem: ReadingProblem) in
+      switch problem {
+      case .noTopic(let name): onAlarm(.waiting("topic \(name) does not exist"))
+      case .kafka(let error):
+        onAlarm(error.isRefusal ? .refused("\(error)") : .waiting("\(error)"))
+      }
+    }
     state = try CompactedTopicReader(
       topic: settings.topics[.preferences], properties: settings.properties,
       requestTimeoutMs: settings.requestTimeoutMs, onEvent: onEvent, onProblem: onProblem)
@@ -101,6 +109,13 @@ public final class PreferenceFollower {
       state.close()
       throw error
     }
+  }
+
+  /// What its readers are set to, over what the operator chose.
+  public static func properties(
+    _ properties: KafkaProperties
+  ) throws(ConfigurationError) -> KafkaProperties {
+    try CompactedTopicReader.properties(properties)
   }
 
   /// Runs until asked to end (nil), or until the table cannot be kept right any more (why).

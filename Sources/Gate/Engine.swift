@@ -52,6 +52,7 @@ public final class Engine {
     var valueEnd: Int
     var inputIndex: Int
     var deviceID: Bytes?
+    var hold: HoldTimes?
   }
 
   /// - Parameter partitionCount: of the candidate topic; 0 switches the key and partition checks off
@@ -227,7 +228,7 @@ public final class Engine {
       original: record.value!, to: &out)
     add(
       decision.outcome, decision.reason, keyStart: keyStart, valueStart: valueStart, index,
-      deviceID: deviceID)
+      deviceID: deviceID, hold: HoldTimes(decision, at.pointee.candidate))
   }
 
   private func drop(
@@ -292,13 +293,13 @@ public final class Engine {
 
   private func add(
     _ outcome: Outcome, _ reason: Reason, keyStart: Int, valueStart: Int, _ index: Int,
-    deviceID: Bytes? = nil
+    deviceID: Bytes? = nil, hold: HoldTimes? = nil
   ) {
     if outputCount == outputCapacity { growOutputs() }
     (drafts + outputCount).initialize(
       to: Draft(
         outcome: outcome, reason: reason, keyStart: keyStart, valueStart: valueStart,
-        valueEnd: out.count, inputIndex: index, deviceID: deviceID))
+        valueEnd: out.count, inputIndex: index, deviceID: deviceID, hold: hold))
     outputCount += 1
   }
 
@@ -335,7 +336,7 @@ public final class Engine {
           value: Bytes(
             start: out.base + draft.valueStart, count: draft.valueEnd - draft.valueStart),
           notificationID: candidate.notificationID, deviceID: draft.deviceID,
-          collapseKey: candidate.collapseKey))
+          collapseKey: candidate.collapseKey, hold: draft.hold))
     }
     stateDrafts.finish(out.base)
   }

@@ -43,6 +43,8 @@ public struct OutputRecord {
   public var notificationID: UnsafeRawBufferPointer?
   /// The device judged; nil where the reason concerns the candidate itself.
   public var deviceID: UnsafeRawBufferPointer?
+  /// Of a deferral: what the holder of the hold needs to know of it; nil of any other.
+  public var hold: HoldTimes?
   /// The candidate's; an approval or a hold takes the place of an older hold that has the same.
   public var collapseKey: UnsafeRawBufferPointer?
 
@@ -50,7 +52,7 @@ public struct OutputRecord {
     outcome: Outcome, reason: Reason, category: Category?, inputIndex: Int,
     key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer,
     notificationID: UnsafeRawBufferPointer?, deviceID: UnsafeRawBufferPointer? = nil,
-    collapseKey: UnsafeRawBufferPointer? = nil
+    collapseKey: UnsafeRawBufferPointer? = nil, hold: HoldTimes? = nil
   ) {
     self.outcome = outcome
     self.reason = reason
@@ -61,6 +63,7 @@ public struct OutputRecord {
     self.notificationID = notificationID
     self.deviceID = deviceID
     self.collapseKey = collapseKey
+    self.hold = hold
   }
 }
 

@@ -142,6 +142,9 @@ public struct ProduceRefusal: Sendable {
 }
 
 extension KafkaProducer {
+  /// How long an abort waits for answers to what is in flight.
+  private static let inFlightMsMax: Int32 = 500
+
   /// Fences older producers of the same `transactional.id`, and waits for what they left open.
   public func initTransactions(timeoutMs: Int32) throws(KafkaError) {
     try KafkaError.check(
@@ -154,10 +157,10 @@ extension KafkaProducer {
 
   /// The group's offsets as part of the transaction, in the name of `member`.
   public func sendOffsets(
-    _ positions: [PartitionPosition], topic: String, groupID: String, member: GroupMember,
+    _ positions: [TopicPositions], groupID: String, member: GroupMember,
     groupInstanceID: String?, timeoutMs: Int32
   ) throws(KafkaError) {
-    let list = PartitionList(topic: topic, positions: positions)
+    let list = PartitionList(positions)
     let metadata = rd_kafka_consumer_group_metadata_new_with_genid(
       groupID, member.generation, member.memberID, groupInstanceID)
     defer { rd_kafka_consumer_group_metadata_destroy(metadata) }
@@ -172,10 +175,17 @@ extension KafkaProducer {
     try KafkaError.check(error, "commit transaction", .transaction)
   }
 
-  /// Drops what is queued, then aborts. The purge comes first because abort waits for the reports
-  /// of what it drops, and only this thread serves them.
+  /// Drops what is queued, then aborts. Nothing may be left when it does: abort waits for the report
+  /// of every record, only this thread serves them, and a record in flight would make it wait out
+  /// its time. So the reports are served first; what is in flight still comes back where the broker
+  /// answers, and is dropped only where it does not, since a record dropped there leaves a gap in the
+  /// producer's sequence.
   public func abortTransaction(timeoutMs: Int32) throws(KafkaError) {
-    purge()
+    rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_NON_BLOCKING)
+    if !flush(timeoutMs: min(timeoutMs, Self.inFlightMsMax)) {
+      purge()
+      _ = flush(timeoutMs: min(timeoutMs, Self.inFlightMsMax))
+    }
     let error = rd_kafka_abort_transaction(client, timeoutMs)
     handle.serveEvents()
     try KafkaError.check(error, "abort transaction", .transaction)

@@ -32,21 +32,19 @@ public final class PartitionReader {
   /// Reads each partition from its position, and nothing else; an offset below 0 is the first. None:
   /// reads nothing any more.
   public func assign(_ positions: [PartitionPosition]) throws(KafkaError) {
-    try assign([(topic, positions)])
+    try assign([TopicPositions(topic: topic, positions: positions)])
   }
 
   /// The same of several topics.
-  public func assign(
-    _ topics: [(topic: String, positions: [PartitionPosition])]
-  ) throws(KafkaError) {
+  public func assign(_ topics: [TopicPositions]) throws(KafkaError) {
     let list = PartitionList(
-      topics.map { topic, positions in
-        let concrete = positions.map {
+      topics.map { one in
+        let concrete = one.positions.map {
           PartitionPosition(
             partition: $0.partition,
             offset: $0.offset < 0 ? Int64(RD_KAFKA_OFFSET_BEGINNING) : $0.offset)
         }
-        return (topic, concrete)
+        return TopicPositions(topic: one.topic, positions: concrete)
       })
     let names = topics.map(\.topic).joined(separator: ", ")
     try KafkaError.check(
@@ -74,6 +72,19 @@ public final class PartitionReader {
       rd_kafka_offsets_for_times(client, list.raw, timeoutMs), operation, .request)
     try list.checkEach(operation)
     return list.positions
+  }
+
+  /// The committed offsets of the reader's `group.id`, which it never joins; nil where nothing was ever
+  /// committed. Stable where it reads committed records only.
+  public func committed(
+    _ partitions: [Int32], timeoutMs: Int32
+  ) throws(KafkaError) -> [(partition: Int32, offset: Int64?)] {
+    try handle.committed(partitions, of: topic, timeoutMs: timeoutMs)
+  }
+
+  /// The first offset there is.
+  public func logStart(_ partition: Int32, timeoutMs: Int32) throws(KafkaError) -> Int64 {
+    try handle.logStart(partition, of: topic, timeoutMs: timeoutMs)
   }
 
   /// Batches must be released.

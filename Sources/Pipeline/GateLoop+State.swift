@@ -42,6 +42,7 @@ extension GateLoop {
       state.forget(partition)
       holds?.forget(partition)
     }
+    receipts?.partitionsChanged(forgetting: partitions)
     return wasRestoring
   }
 
@@ -140,6 +141,7 @@ extension GateLoop {
       sweep.add(partition)
       holds?.start(partition)
     }
+    receipts?.partitionsChanged()
     // The source was paused, and is where it thinks it was.
     mustSeek = true
     let ms = restore.elapsedMs(nowMs: clock.monotonicMs())
@@ -251,6 +253,9 @@ extension GateLoop {
     counters.set(.seenIDs, Int64(state.seenCount))
     counters.set(.seenBytes, Int64(state.memoryBytes))
     counters.set(.seenHorizonMs, state.horizonInForceMs(nowMs: clock.wallMs()))
+    counters.set(.cappedNotifications, Int64(state.cappedCount))
+    counters.set(.capBytes, Int64(state.capMemoryBytes))
+    counters.set(.capsUncounted, Int64(state.capsUncounted))
     guard let holds else { return }
     counters.set(.holds, Int64(holds.count))
     counters.set(.holdIndexBytes, Int64(holds.indexBytes))

@@ -45,9 +45,13 @@ extension GateLoop {
     guard try perform(.flush, sink.flush) else { return }
     let claim = isRebalance ? currentClaim() : self.claim!
     let positions = owned.positions
+    let receiptPositions = receipts?.owned.positions ?? []
     guard
       try perform(
-        .sendOffsets, { () throws(Failure) in try sink.sendOffsets(positions, claim: claim) })
+        .sendOffsets,
+        { () throws(Failure) in
+          try sink.sendOffsets(positions, receipts: receiptPositions, claim: claim)
+        })
     else { return }
     transaction.commitStarted()
     guard try perform(.commit, sink.commit) else { return }
@@ -116,6 +120,7 @@ extension GateLoop {
     owned.rewind()
     state.rollback()
     holds?.rollback()
+    receipts?.rewind()
     sweep.rewind()
     sweptRecords = 0
     mustSeek = !owned.isEmpty
@@ -135,6 +140,7 @@ extension GateLoop {
       holds.commit()
       holds.drainTally { counters.add($1, to: $0) }
     }
+    noteReceiptsCommitted()
     sweep.commit()
     counters.add(UInt64(sweptRecords), to: .stateRecordsForgotten)
     sweptRecords = 0

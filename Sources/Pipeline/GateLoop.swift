@@ -41,6 +41,8 @@ public final class GateLoop<
   let stateSource: States
   /// Nil in a lane that holds nothing.
   let holds: LaneHolds?
+  /// Nil where the policy counts nothing.
+  let receipts: ReceiptIntake?
   let settings: LoopSettings
   let counters: LoopCounters
   let control: LaneControl
@@ -84,7 +86,8 @@ public final class GateLoop<
   /// `onEvent` is called on the lane's thread.
   public init(
     source: Source, sink: Sink, clock: Clock, decider: Deciding, state: LaneState,
-    stateSource: States, holds: LaneHolds? = nil, settings: LoopSettings,
+    stateSource: States, holds: LaneHolds? = nil, receipts: ReceiptIntake? = nil,
+    settings: LoopSettings,
     counters: LoopCounters, control: LaneControl, readiness: PreferenceReadiness, epochs: Epochs,
     onEvent: @escaping (LoopEvent) -> Void
   ) {
@@ -95,6 +98,7 @@ public final class GateLoop<
     self.state = state
     self.stateSource = stateSource
     self.holds = holds
+    self.receipts = receipts
     self.settings = settings
     self.counters = counters
     self.control = control
@@ -124,6 +128,7 @@ public final class GateLoop<
     sink.close()
     source.close()
     stateSource.close()
+    receipts?.source.close()
     onEvent(.ended(end))
     return end
   }
@@ -143,6 +148,7 @@ public final class GateLoop<
     // After a rebalance or an abort the source is elsewhere, and during one it may be; what it
     // brought comes again.
     if mayDecide && !mustSeek && unstarted == nil { try decide(batch) }
+    if mayDecide && !mustSeek && unstarted == nil { try takeReceipts() }
     try heedChanges()
     if mayDecide { try releaseHolds() }
     try sweepState()
@@ -236,7 +242,7 @@ public final class GateLoop<
     if !mayDecide || owned.started.isEmpty || !restore.isEmpty { counters.set(.inputAtMs, nowMs) }
     if nowMs - lagReadAtMs >= 1000 {
       lagReadAtMs = nowMs
-      counters.set(.lag, source.lag(behind: owned.positions))
+      counters.set(.lag, source.lag(behind: owned.positions) ?? -1)
       noteState()
       learnOffsets()
     }

@@ -17,11 +17,15 @@ public final class LoopCounters: Sendable {
     case unregisteredNames
     /// Read back from the state topic, and answered there with null values.
     case stateRecordsRestored, stateRecordsForgotten
+    /// Receipts read, and those of them that cannot be, or stand under another key than their user's
+    /// or where that does not lead; notifications refunded by them.
+    case receipts, receiptsUnreadable, receiptsMisplaced, refunds
   }
 
   public enum Gauge: Int, CaseIterable, Sendable {
     case transactionRecords
     case ownedPartitions
+    /// Candidates not decided yet; -1: not known.
     case lag
     /// Partitions whose memory is being read back.
     case restoringPartitions
@@ -34,6 +38,9 @@ public final class LoopCounters: Sendable {
     case holds, holdIndexBytes, holdPayloadBytes, overdueAPNs, overdueFCM
     /// How far a restore is; -1 where nothing tells.
     case restoreRecords, restoreRecordsPerSecond, restorePercent, restoreSecondsLeft
+    /// Notifications remembered against caps, the memory they take, and approvals of owned partitions
+    /// that found no room.
+    case cappedNotifications, capBytes, capsUncounted
     /// 1 while the lane decides nothing because of the preferences.
     case isPaused
     /// Monotonic milliseconds of the last turn, for liveness.

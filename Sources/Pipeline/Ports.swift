@@ -80,8 +80,9 @@ public protocol CandidateSource: AnyObject {
 
   /// Nil where this worker is no member of the group now.
   func claim() -> GroupClaim?
-  /// Records between `positions` and the ends of their partitions, as last heard; asks nobody.
-  func lag(behind positions: [PartitionOffset]) -> Int64
+  /// Records between `positions` and the ends of their partitions, as last heard; asks nobody. Nil
+  /// where nothing was heard of a partition. Called about once a second.
+  func lag(behind positions: [PartitionOffset]) -> Int64?
   /// Leaves the group.
   func close()
 }
@@ -104,7 +105,10 @@ public protocol DecisionSink: AnyObject {
   func writeHolds(_ outcomes: UnsafeBufferPointer<HoldOutcome>) throws(Failure)
   /// Waits for every record's acknowledgement; throws `abort` where one failed.
   func flush() throws(Failure)
-  func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure)
+  /// Of the candidates, and of the receipts where those are read: of one group, in one transaction.
+  func sendOffsets(
+    _ offsets: [PartitionOffset], receipts: [PartitionOffset], claim: GroupClaim
+  ) throws(Failure)
   func commit() throws(Failure)
   func abort() throws(Failure)
   func close()

@@ -47,18 +47,21 @@ public final class TransactionalSink: DecisionSink {
     public var properties: KafkaProperties
     public var topics: OutputTopicNames
     public var inputTopic: String
+    public var receiptTopic: String
     public var groupID: String
     public var groupInstanceID: String?
     /// How long one call may take before the loop hears `retriable`.
     public var stepTimeoutMs: Int32
 
     public init(
-      properties: KafkaProperties, topics: OutputTopicNames, inputTopic: String, groupID: String,
-      groupInstanceID: String? = nil, stepTimeoutMs: Int32 = 5000
+      properties: KafkaProperties, topics: OutputTopicNames, inputTopic: String,
+      receiptTopic: String = "", groupID: String, groupInstanceID: String? = nil,
+      stepTimeoutMs: Int32 = 5000
     ) {
       self.properties = properties
       self.topics = topics
       self.inputTopic = inputTopic
+      self.receiptTopic = receiptTopic
       self.groupID = groupID
       self.groupInstanceID = groupInstanceID
       self.stepTimeoutMs = stepTimeoutMs
@@ -67,13 +70,20 @@ public final class TransactionalSink: DecisionSink {
 
   private let settings: Settings
   private let onEvent: KafkaEventHandler
+  private let onHeadersLeftOut: @Sendable (UInt64) -> Void
   private var producer: KafkaProducer?
   private var topics: OutputTopics?
   private var isReady = false
 
-  public init(_ settings: Settings, onEvent: @escaping KafkaEventHandler) {
+  /// - Parameter onHeadersLeftOut: told, once a flush, how many records were written without their
+  ///   candidate's headers, because with them they were larger than a record may be.
+  public init(
+    _ settings: Settings, onEvent: @escaping KafkaEventHandler,
+    onHeadersLeftOut: @escaping @Sendable (UInt64) -> Void = { _ in }
+  ) {
     self.settings = settings
     self.onEvent = onEvent
+    self.onHeadersLeftOut = onHeadersLeftOut
   }
 
   /// A producer that was made and not initialised yet (the broker is away) is tried again, not made
@@ -127,19 +137,22 @@ public final class TransactionalSink: DecisionSink {
 
   /// Failures are not looked for here: librdkafka counts them per transaction and fails the commit.
   public func flush() throws(Failure) {
+    if let count = topics?.takeHeadersLeftOut(), count > 0 { onHeadersLeftOut(count) }
     guard producer!.flush(timeoutMs: settings.stepTimeoutMs) else {
       throw Failure(.retriable, "outputs are not acknowledged yet")
     }
   }
 
   public func sendOffsets(
-    _ offsets: [PartitionOffset], claim: GroupClaim
+    _ offsets: [PartitionOffset], receipts: [PartitionOffset], claim: GroupClaim
   ) throws(Failure) {
     let producer = producer!
     try failing { () throws(KafkaError) in
       try producer.sendOffsets(
-        offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) },
-        topic: settings.inputTopic, groupID: settings.groupID,
+        [
+          TopicPositions(topic: settings.inputTopic, positions: offsets.map(\.kafkaPosition)),
+          TopicPositions(topic: settings.receiptTopic, positions: receipts.map(\.kafkaPosition)),
+        ], groupID: settings.groupID,
         member: GroupMember(generation: claim.generation, memberID: claim.memberID),
         groupInstanceID: settings.groupInstanceID, timeoutMs: settings.stepTimeoutMs)
     }

@@ -130,7 +130,7 @@ final class FakeSource: CandidateSource {
   }
 
   func claim() -> GroupClaim? { believes }
-  func lag(behind positions: [PartitionOffset]) -> Int64 { 7 }
+  func lag(behind positions: [PartitionOffset]) -> Int64? { 7 }
   func close() { isClosed = true }
 }
 
@@ -148,6 +148,7 @@ final class FakeSink: DecisionSink {
   private var ends: [FakeCluster.StateEntry] = []
   private var records: [FakeCluster.Output] = []
   private var offsets: [PartitionOffset] = []
+  private var receiptOffsets: [PartitionOffset] = []
   private(set) var isClosed = false
   private(set) var offsetsSent: [[PartitionOffset]] = []
   private(set) var claimsSent: [GroupClaim] = []
@@ -222,10 +223,15 @@ final class FakeSink: DecisionSink {
     }
   }
 
-  func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure) {
+  func sendOffsets(
+    _ offsets: [PartitionOffset], receipts: [PartitionOffset], claim: GroupClaim
+  ) throws(Failure) {
     offsetsSent.append(offsets)
     claimsSent.append(claim)
-    try faults.perform(.sendOffsets) { self.offsets = offsets }
+    try faults.perform(.sendOffsets) {
+      self.offsets = offsets
+      receiptOffsets = receipts
+    }
     // The group's coordinator fences by generation and member.
     if claim != cluster.member {
       throw Failure(.abort, "\(claim) is not \(cluster.member)")
@@ -236,6 +242,7 @@ final class FakeSink: DecisionSink {
     try faults.perform(.commit, isDone: !isOpen) {
       cluster.commit(
         outputs, approved: approved, entries, offsets, held: held, outputs: records)
+      for one in receiptOffsets { cluster.committedReceipts[one.partition] = one.offset }
       drop()
     }
   }
@@ -247,6 +254,7 @@ final class FakeSink: DecisionSink {
   private func drop() {
     isOpen = false
     offsets = []
+    receiptOffsets = []
     forget()
   }
 

@@ -36,6 +36,29 @@ public struct HoldFacts: Equatable, Sendable {
   }
 }
 
+/// What a deferral says of its hold beside the record: with it a hold need not be read back to be kept.
+public struct HoldTimes: Equatable, Sendable {
+  public var deliverAfterMs: Int64
+  public var expiresAtMs: Int64?
+  public var provider: Provider
+
+  public init(deliverAfterMs: Int64, expiresAtMs: Int64?, provider: Provider) {
+    self.deliverAfterMs = deliverAfterMs
+    self.expiresAtMs = expiresAtMs
+    self.provider = provider
+  }
+
+  /// Nil where the decision is no deferral.
+  init?(_ decision: Decision, _ candidate: Candidate) {
+    guard let deliverAfterMs = decision.deliverAfterMs, let device = decision.device else {
+      return nil
+    }
+    self.init(
+      deliverAfterMs: deliverAfterMs, expiresAtMs: candidate.expiresAtMs,
+      provider: Provider(device.platform))
+  }
+}
+
 public struct HoldIdentity: Hashable, Sendable {
   public var user: UInt64
   public var hold: UInt64

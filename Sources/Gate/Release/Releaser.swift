@@ -10,14 +10,14 @@ public final class Releaser {
   public static let batchHoldsMax = Engine.batchRecordsMax
   private static let outputBytes = 1 << 20
 
-  private let preferences: PreferenceTable
-  private let zones: ZonePublisher
+  let preferences: PreferenceTable
+  let zones: ZonePublisher
   /// What approvals are counted in; nil: row 14 never holds.
   private let state: LaneState?
-  private let decider: Decider
+  let decider: Decider
   private var encoder: RecordEncoder
-  private var decoder: HeldRecordDecoder
-  private var out = JSONWriter(capacity: Releaser.outputBytes)
+  var decoder: HeldRecordDecoder
+  var out = JSONWriter(capacity: Releaser.outputBytes)
   private var stateDrafts = StateDrafts()
   private let work: UnsafeMutablePointer<Work>
   private let results: UnsafeMutablePointer<ReleasedHold>
@@ -32,6 +32,7 @@ public final class Releaser {
     var outcome = Outcome.dropped
     var reason = Reason.unknownUser
     var provider = Provider.apns
+    var hold: HoldTimes?
     var keyStart = 0
     var valueStart = 0
     var valueEnd = 0
@@ -118,89 +119,6 @@ public final class Releaser {
     else { return false }
     return own.equals(collapseKey) && held.deviceID.equals(deviceID)
       && !held.candidate.notificationID!.equals(notificationID)
-  }
-
-  // MARK: Facts
-
-  /// What a holder keeps of a hold, as the preferences stand at `nowMs`. Nil where it is none, or
-  /// where `key` is another's.
-  public func facts(
-    key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, nowMs: Int64
-  ) -> HoldFacts? {
-    decoder.startBatch()
-    guard let held = decoder.decode(value) else { return nil }
-    out.removeAll()
-    writeKey(held)
-    let own = Bytes(start: out.base, count: out.count)
-    if let key, !key.equals(own) { return nil }
-    let user = preferences.hash(held.candidate.userID!)
-    var facts = HoldFacts(
-      identity: HoldIdentity(user: user.first, hold: preferences.hash(own).first),
-      collapse: nil, spread: Self.spread(of: held.candidate.userID!), provider: .apns,
-      deliverAfterMs: held.deliverAfterMs,
-      expiresAtMs: held.candidate.expiresAtMs, heldUntilMs: nil)
-    if let collapseKey = held.candidate.collapseKey {
-      facts.collapse = collapse(
-        user: held.candidate.userID!, device: held.deviceID, collapseKey: collapseKey)
-    }
-    guard let block = preferences.find(user), preferences.confirm(block, user) else {
-      facts.isUserGone = true
-      return facts
-    }
-    guard !block.isUnreadable, let device = block.find(held.deviceID) else {
-      if held.deliverAfterMs > nowMs { facts.heldUntilMs = held.deliverAfterMs }
-      return facts
-    }
-    facts.provider = Provider(block.device(device).platform)
-    facts.heldUntilMs = decider.heldUntilMs(
-      held.candidate, held.candidate.category!, block: block, deviceIndex: device,
-      zones: zones.current, nowMs: nowMs, heldSinceMs: held.firstDecidedAtMs)
-    return facts
-  }
-
-  /// Not keyed: the same on every instance. What somebody gains who chooses an id by it is a place
-  /// in the spread.
-  private static func spread(of user: Bytes) -> UInt32 {
-    UInt32(truncatingIfNeeded: SipHash(key: (0, 0)).hash(user).first)
-  }
-
-  /// The identity of the hold with that key: what a null value releases. Nil where it is no key.
-  public func identity(ofKey key: UnsafeRawBufferPointer) -> HoldIdentity? {
-    guard let end = key.firstIndex(of: 0), 1...CandidateDecoder.idBytesMax ~= end else {
-      return nil
-    }
-    return HoldIdentity(
-      user: user(Bytes(rebasing: key[..<end])), hold: preferences.hash(key).first)
-  }
-
-  /// The first half of the identity of a user's holds.
-  public func user(_ id: UnsafeRawBufferPointer) -> UInt64 { preferences.hash(id).first }
-
-  /// What `HoldFacts.collapse` is for these.
-  public func collapse(
-    user: UnsafeRawBufferPointer, device: UnsafeRawBufferPointer,
-    collapseKey: UnsafeRawBufferPointer
-  ) -> UInt32 {
-    out.removeAll()
-    out.reserve(user.count + device.count + collapseKey.count + 2)
-    out.raw(user)
-    out.byte(0)
-    out.raw(device)
-    out.byte(0)
-    // Last, since it alone may contain a NUL.
-    out.raw(collapseKey)
-    let hash = preferences.hash(Bytes(start: out.base, count: out.count))
-    return UInt32(truncatingIfNeeded: hash.first)
-  }
-
-  /// Which holds an approval or deferral takes the place of: the user's, and of them those with this
-  /// `HoldFacts.collapse`. Nil where it collapses with none.
-  public func collapse(of newer: OutputRecord) -> (user: UInt64, collapse: UInt32)? {
-    guard let collapseKey = newer.collapseKey, let device = newer.deviceID, let key = newer.key
-    else { return nil }
-    // A hold's key begins with the user and a NUL, which no id contains.
-    let id = Bytes(rebasing: key[..<(key.firstIndex(of: 0) ?? key.endIndex)])
-    return (user(id), collapse(user: id, device: device, collapseKey: collapseKey))
   }
 
   // MARK: One hold
@@ -305,6 +223,7 @@ public final class Releaser {
     at.pointee.fate = decision.outcome == .deferred ? .heldOn : .ended
     at.pointee.outcome = decision.outcome
     at.pointee.reason = decision.reason
+    at.pointee.hold = HoldTimes(decision, held.candidate)
     at.pointee.keyStart = out.count
     writeKey(held)
     at.pointee.valueStart = out.count
@@ -320,7 +239,7 @@ public final class Releaser {
     at.pointee.valueEnd = out.count
   }
 
-  private func writeKey(_ held: HeldRecord) {
+  func writeKey(_ held: HeldRecord) {
     out.holdKey(
       user: held.candidate.userID!, notification: held.candidate.notificationID!,
       device: held.deviceID)
@@ -348,7 +267,7 @@ public final class Releaser {
       outcome: at.outcome, reason: at.reason, category: held.candidate.category,
       inputIndex: index, key: at.fate == .heldOn ? key : held.candidate.userID,
       value: bytes(at.valueStart, at.valueEnd), notificationID: held.candidate.notificationID,
-      deviceID: held.deviceID, collapseKey: held.candidate.collapseKey)
+      deviceID: held.deviceID, collapseKey: held.candidate.collapseKey, hold: at.hold)
   }
 
   private func bytes(_ start: Int, _ end: Int) -> Bytes {

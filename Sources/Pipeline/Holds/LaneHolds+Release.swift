@@ -17,9 +17,12 @@ extension LaneHolds {
   private func keep(
     _ record: OutputRecord, _ store: HoldStore, headers: UnsafeRawBufferPointer, nowMs: Int64
   ) {
-    guard let facts = reader.facts(key: record.key, value: record.value, nowMs: nowMs) else {
-      preconditionFailure("a deferred record of this gate's own cannot be read back")
+    guard let facts = reader.facts(of: record) else {
+      preconditionFailure("held what is no deferral")
     }
+    assert(
+      facts == reader.facts(key: record.key, value: record.value, nowMs: nowMs),
+      "the record would be read back as another hold")
     // One of the same key is decided again where nothing remembers it (at least once): the record
     // takes the place of the older one on the topic, and so it does here.
     if let older = store.find(facts.identity) { store.end(older) }

@@ -6,7 +6,9 @@ import Telemetry
 /// Every metric of the gate, by name. The counts are kept where they are counted and read when
 /// somebody asks.
 enum GateMetrics {
-  static func register(_ world: SharedWorld, in registry: MetricRegistry) {
+  static func register(
+    _ world: SharedWorld, _ findings: Findings, in registry: MetricRegistry
+  ) {
     registry.info(
       "build", help: "What this process is.",
       labels: [
@@ -25,6 +27,11 @@ enum GateMetrics {
       guard world.readiness.isReady else { return nil }
       return Double(world.readiness.behindMs(nowMs: SystemClock().monotonicMs())) / 1_000
     }
+    registry.gauge(
+      "tzdb_refused",
+      help:
+        "1 while the tz database on disk is refused, as a zone of it is gone or damaged; the one read before stays in use."
+    ) { findings.zonesRefusal == nil ? 0 : 1 }
     for count in PreferenceCounters.Count.allCases {
       registry.counter(
         "preference_records",
@@ -84,9 +91,29 @@ enum GateMetrics {
       "unregistered_names", help: "Candidates whose event or subtype the policy does not know.",
       labels: labels
     ) { counters[.unregisteredNames] }
+    registry.counter(
+      "headers_left_out",
+      help: "Records written without their candidate's headers, with which they were too large.",
+      labels: labels
+    ) { runner.headersLeftOut }
     registry.gauge(
-      "lag_records", help: "Candidates not yet decided, as last heard.", labels: labels
-    ) { Double(counters[.lag]) }
+      "lag_records",
+      help: "Candidates not yet decided, as last heard; absent where that is not known.",
+      labels: labels
+    ) {
+      // It is read once a second; of a partition that was just assigned nothing is known yet.
+      let isKnown =
+        counters[.ownedPartitions] > 0 && runner.health.reading.unread == 0 && counters[.lag] >= 0
+      return isKnown ? Double(counters[.lag]) : nil
+    }
+    registry.gauge(
+      "unread_partitions",
+      help: "Owned partitions of which nothing came yet, or that cannot be read.", labels: labels
+    ) { Double(runner.health.reading.unread) }
+    registry.gauge(
+      "stalled_partitions",
+      help: "Owned partitions with candidates to decide and no progress.", labels: labels
+    ) { Double(runner.health.reading.stalled) }
     registry.gauge("owned_partitions", help: "Partitions this lane owns.", labels: labels) {
       Double(counters[.ownedPartitions])
     }
@@ -96,6 +123,7 @@ enum GateMetrics {
     ) { Double(counters[.isPaused]) }
     registerState(counters, labels, in: registry)
     if runner.lane == .ordinary { HoldMetrics.register(counters, lane: runner.name, in: registry) }
+    registerCaps(counters, labels, in: registry)
     let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
     for (name, help, histogram) in [
       ("commit", "From the flush to the commit's answer.", counters.commitLatency),
@@ -139,6 +167,39 @@ enum GateMetrics {
     registry.counter(
       "state_records_forgotten", help: "Null values written to the state topic.", labels: labels
     ) { counters[.stateRecordsForgotten] }
+  }
+
+  /// What is counted against caps, and what receipts did to it.
+  private static func registerCaps(
+    _ counters: LoopCounters, _ labels: Labels, in registry: MetricRegistry
+  ) {
+    registry.gauge(
+      "caps_entries", help: "Notifications remembered against frequency caps.", labels: labels
+    ) { Double(counters[.cappedNotifications]) }
+    registry.gauge(
+      "caps_memory", unit: .bytes, help: "Memory that they take.", labels: labels
+    ) { Double(counters[.capBytes]) }
+    registry.gauge(
+      "caps_uncounted",
+      help:
+        "Approvals on the partitions owned now that were not counted: caps_entries_max is too small.",
+      labels: labels
+    ) { Double(counters[.capsUncounted]) }
+    registry.counter(
+      "caps_refunded", help: "Notifications rejected on every device, and not counted any more.",
+      labels: labels
+    ) { counters[.refunds] }
+    registry.counter("receipts", help: "Receipts read for refunds.", labels: labels) {
+      counters[.receipts]
+    }
+    for (reason, count) in [
+      ("unreadable", LoopCounters.Count.receiptsUnreadable), ("misplaced", .receiptsMisplaced),
+    ] {
+      registry.counter(
+        "receipts_passed_over", help: "Receipts that refund nothing whatever they say.",
+        labels: ["lane": labels.first!.value, "reason": reason]
+      ) { counters[count] }
+    }
   }
 
   private static func name(_ count: PreferenceCounters.Count) -> String {

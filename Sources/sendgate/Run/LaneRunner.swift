@@ -12,6 +12,8 @@ final class LaneRunner: Sendable {
   let name: String
   let counters = LoopCounters()
   let control = LaneControl()
+  let health = LaneHealth()
+  private let headersLeftOutCount = Atomic<UInt64>(0)
   private let worker: Int
   private let world: SharedWorld
   private let partitionCount: Int32
@@ -28,6 +30,25 @@ final class LaneRunner: Sendable {
   /// How the lane ended; nil while it runs.
   var end: LaneEnd? { ending.withLock { $0 } }
 
+  /// Records written without their candidate's headers; those of aborted transactions count too.
+  var headersLeftOut: UInt64 { headersLeftOutCount.load(ordering: .relaxed) }
+
+  private func noteHeadersLeftOut(_ count: UInt64) {
+    headersLeftOutCount.wrappingAdd(count, ordering: .relaxed)
+    world.log.warning(
+      "Records are written without their candidates' headers: with them they are too large",
+      ["lane": .string(name), "records": .integer(Int(count))])
+  }
+
+  /// What must be granted or mended outside before the lane can read its input; nil: nothing that is
+  /// known of.
+  func obstacle(nowMs: Int64) -> String? {
+    let owned = counters[.ownedPartitions]
+    if let group = health.groupProblem(ownsPartitions: owned > 0, nowMs: nowMs) { return group }
+    if counters[.restoringPartitions] > 0 { return health.stateProblem }
+    return nil
+  }
+
   /// The whole life of the lane, on the calling thread.
   func run() {
     // Before the clients are made: their threads inherit it.
@@ -41,10 +62,7 @@ final class LaneRunner: Sendable {
     ending.withLock { $0 = end }
   }
 
-  private var groupID: String {
-    let group = world.configuration.groupID
-    return lane == .security ? "\(group).security" : group
-  }
+  private var groupID: String { KafkaClients.groupID(world.configuration, lane) }
 
   private func runLoop() throws(ConfigurationError) -> LaneEnd {
     let names = world.topicNames
@@ -52,11 +70,8 @@ final class LaneRunner: Sendable {
       approved: names[.approved], deferred: names[.deferred], dropped: names[.dropped],
       state: names[stateRole])
     let isExact = world.configuration.delivery == .exactlyOnce
-    let properties = try producerProperties(
-      transactionalID: isExact
-        ? OutputProducerProperties.transactionalID(
-          group: world.configuration.groupID, instance: world.configuration.instanceID,
-          lane: lane, worker: worker) : nil)
+    let properties = try KafkaClients.outputs(world.configuration, lane, worker: worker)
+    tell(properties, "\(name) producer")
     let onEvent = world.onKafkaEvent("\(name) producer")
     // Whatever is opened is closed by its loop; what cannot be opened closes what was before it.
     let deferredTopic = DeferredTopic(
@@ -74,28 +89,39 @@ final class LaneRunner: Sendable {
       stateTopic.close()
       throw error
     }
+    let receipts: ReceiptTopic?
+    do throws(ConfigurationError) {
+      receipts = try makeReceiptTopic()
+    } catch {
+      stateTopic.close()
+      source.close()
+      throw error
+    }
     if isExact {
       return loop(
         source,
         TransactionalSink(
           TransactionalSink.Settings(
             properties: properties, topics: outputs, inputTopic: names[inputRole],
-            groupID: groupID),
-          onEvent: onEvent), stateTopic, state, holds)
+            receiptTopic: names[.receipts], groupID: groupID),
+          onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic,
+        state, holds, receipts)
     }
     return loop(
       source,
       AtLeastOnceSink(
-        properties: properties, topics: outputs, onEvent: onEvent,
+        properties: properties, topics: outputs, inputTopic: names[inputRole],
+        receiptTopic: names[.receipts], onEvent: onEvent,
+        onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) },
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
-        }), stateTopic, state, holds)
+        }), stateTopic, state, holds, receipts)
   }
 
   private var inputRole: TopicRole { lane == .security ? .candidateSecurity : .candidate }
 
   private func makeSource() throws(ConfigurationError) -> CandidateTopic {
-    let properties = try LaneConsumerProperties.make(world.kafka, groupID: groupID) { choice in
+    let properties = try KafkaClients.candidates(world.configuration, lane) { choice in
       world.log.info(
         "Chose how the consumer fetches ahead",
         ["lane": .string(name), "kafka.fetch": .string(choice)])
@@ -103,24 +129,13 @@ final class LaneRunner: Sendable {
     tell(properties, "\(name) consumer")
     return try CandidateTopic(
       topic: world.topicNames[inputRole], properties: properties,
-      recordsMax: world.configuration.batchRecordsMax,
+      recordsMax: world.configuration.batchRecordsMax, health: health,
       onEvent: world.onKafkaEvent("\(name) consumer"),
       onProblem: { [log = world.log, name] error in
         log.warning(
           "Reading candidates met an error; it is retried",
           ["lane": .string(name), "kafka.error": .string("\(error)")])
       })
-  }
-
-  private func producerProperties(
-    transactionalID: String?
-  ) throws(ConfigurationError) -> KafkaProperties {
-    let properties = try OutputProducerProperties.make(
-      world.kafka, transactionalID: transactionalID,
-      transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs),
-      lingerMs: lane == .security ? 1 : 5)
-    tell(properties, "\(name) producer")
-    return properties
   }
 
   /// What the guarantees rest on, as it is; secrets hidden.
@@ -137,7 +152,8 @@ final class LaneRunner: Sendable {
       topic: world.topicNames[stateRole],
       deferredTopic: lane == .ordinary ? world.topicNames[.deferred] : nil,
       properties: world.kafka, onEvent: world.onKafkaEvent("\(name) state"),
-      onProblem: { [log = world.log, name] error in
+      onProblem: { [log = world.log, name, health] error in
+        health.setStateProblem("\(error)")
         log.warning(
           "Reading the state topic met an error; it is retried",
           ["lane": .string(name), "kafka.error": .string("\(error)")])
@@ -160,9 +176,22 @@ final class LaneRunner: Sendable {
       monotonicMs: SystemClock().monotonicMs())
   }
 
+  /// Nil where nothing is counted: security is never capped.
+  private func makeReceiptTopic() throws(ConfigurationError) -> ReceiptTopic? {
+    guard lane == .ordinary, world.policy.hasCaps else { return nil }
+    return try ReceiptTopic(
+      topic: world.topicNames[.receipts], groupID: groupID, properties: world.kafka,
+      onEvent: world.onKafkaEvent("\(name) receipts"),
+      onProblem: { [log = world.log, name] error in
+        log.warning(
+          "Reading receipts met an error; it is retried",
+          ["lane": .string(name), "kafka.error": .string("\(error)")])
+      })
+  }
+
   private func loop<Sink: DecisionSink>(
     _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ state: LaneState,
-    _ holds: LaneHolds?
+    _ holds: LaneHolds?, _ receipts: ReceiptTopic?
   ) -> LaneEnd {
     let configuration = world.configuration
     let engine = Engine(
@@ -173,12 +202,24 @@ final class LaneRunner: Sendable {
     return GateLoop(
       source: source, sink: sink, clock: SystemClock(), decider: engine, state: state,
       stateSource: stateTopic, holds: holds,
+      receipts: receipts.map {
+        ReceiptIntake(
+          source: $0, refunder: Refunder(state: state, partitionCount: partitionCount))
+      },
       settings: LoopSettings(
         commitIntervalMs: Int64(intervalMs),
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),
         staleMsMax: world.policy.preferencesStaleSecondsMax(lane).map { $0 * 1_000 }),
       counters: counters, control: control, readiness: world.readiness, epochs: world.epochs,
-      onEvent: { [log = world.log, name] event in LaneLog.write(event, lane: name, to: log) }
+      onEvent: { [log = world.log, name, health] event in
+        switch event {
+        case .waiting(let reason), .retrying(_, let reason): health.isWaiting(for: reason)
+        // Whatever the state topic had to say, it was read.
+        case .restored: health.setStateProblem(nil)
+        default: break
+        }
+        LaneLog.write(event, lane: name, to: log)
+      }
     ).run()
   }
 }
@@ -198,6 +239,9 @@ enum LaneLog {
           "Records of the state or deferred topic cannot be read",
           ["lane": .string(lane), "event": text])
       }
+    case .paused(_, isReady: false):
+      // Every start does, until the preferences are read.
+      log.info("The lane waits for the preferences", ["lane": .string(lane), "event": text])
     case .lost, .aborted, .producerReplaced, .membershipChanged, .paused:
       log.warning("The lane was disturbed", ["lane": .string(lane), "event": text])
     case .retrying, .waiting:

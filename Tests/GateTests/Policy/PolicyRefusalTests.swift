@@ -8,7 +8,11 @@ import Testing
   private static func policy(_ path: String, _ value: String?) -> [UInt8] {
     let text = BuiltInPolicy.json
     let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    let tree = try! StrictParser.parse(Array(bytes))
+    return replacing(Array(bytes), path, value)
+  }
+
+  private static func replacing(_ policy: [UInt8], _ path: String, _ value: String?) -> [UInt8] {
+    let tree = try! StrictParser.parse(policy)
     let replacement = value.map { try! StrictParser.parse($0) }
     return replace(tree, path.split(separator: ".").map { Array($0.utf8) }[...], replacement).json
   }
@@ -116,6 +120,34 @@ import Testing
     (
       "bypass_events", bypass("payment_failed", "transactional", #"["all"]"#), "choice, quiet_hours"
     ),
+    (
+      "bypass_events", bypass("promotion", "marketing", #"["choice"]"#),
+      #"marketing rests on consent, and nothing passes a user's no there: write "quiet_hours""#
+    ),
+    (
+      "bypass_events", bypass("promotion", "marketing", #"["quiet_hours","choice"]"#),
+      "register the event under a category with another lawful basis"
+    ),
+    // Blank words are none, and what stands there twice was meant otherwise the second time.
+    ("version", #"" ""#, "write the version"),
+    ("categories.marketing.lawful_basis.words", #""  ""#, "in words"),
+    ("categories.social.registry", #"[" "]"#, "1 to 64 bytes"),
+    ("regions_regulated_additional", #"[{"region":"CH","reason":" "}]"#, "say why"),
+    ("categories.social.mutable_subtypes", #"["like","like"]"#, "write a subtype once"),
+    (
+      "bypass_events", bypass("like", "social", #"["choice","choice"]"#), "write each once"
+    ),
+    ("critical_allow_list", #"["2fa_code","2fa_code"]"#, "write an event once"),
+    ("suppressions.bounced", #"["social","social"]"#, "write a category once"),
+    (
+      "regions_regulated_additional",
+      #"[{"region":"CH","reason":"a"},{"region":"CH","reason":"b"}]"#, "write a region once"
+    ),
+    (
+      "bypass_events",
+      bypass("like", "social", #"["choice"]"#).dropLast() + ","
+        + bypass("like", "social", #"["quiet_hours"]"#).dropFirst(), "write an event once"
+    ),
     ("critical_allow_list", #"["like"]"#, "register it under security"),
     ("critical_allow_list", #"["unheard_of"]"#, "register it under security"),
     ("critical_allow_list", "[7]", "write the event's name"),
@@ -201,7 +233,12 @@ import Testing
 
   @Test func texts() {
     for text in ["", "{", "[]", "null", #"{"version":1,"version":2}"#, "{} x", "\u{FEFF}{}"] {
-      #expect(Self.refusal(Array(text.utf8)) != nil, "\(text)")
+      let message = Self.refusal(Array(text.utf8))
+      #expect(message != nil, "\(text)")
+      // For people: no name of the program's own.
+      for name in ["malformedJSON", "repeatedMember", "JSONFault"] {
+        #expect(message?.contains(name) == false, "\(message ?? "")")
+      }
     }
   }
 
@@ -217,7 +254,10 @@ import Testing
       ("fallback_timezone", #""Europe/Berlin""#), ("payload_bytes_max", "60000"),
       ("hold_hours_max", "1"),
       ("duplicates_horizon_hours", "72"), ("preferences_stale_seconds_max.ordinary", "null"),
-      ("bypass_events", "[]"), ("critical_allow_list", "[]"), ("suppressions.bounced", "[]"),
+      ("bypass_events", "[]"),
+      ("bypass_events", Self.bypass("promotion", "marketing", #"["quiet_hours"]"#)),
+      ("bypass_events", Self.bypass("like", "social", #"["choice"]"#)),
+      ("critical_allow_list", "[]"), ("suppressions.bounced", "[]"),
       ("categories.marketing.caps", "[\(Self.capOf("1000"))]"),
       ("categories.transactional.caps", Self.sliding("60")),
       (
@@ -228,6 +268,15 @@ import Testing
     ] {
       #expect(Self.refusal(Self.policy(path, value)) == nil, "\(path) \(value)")
     }
+    // What decides is the category's basis, not its name.
+    let contract = Self.policy("categories.marketing.lawful_basis.basis", #""contract""#)
+    let both = Self.replacing(
+      contract, "bypass_events", Self.bypass("promotion", "marketing", #"["choice"]"#))
+    #expect(Self.refusal(both) == nil)
+    let consent = Self.policy("categories.transactional.lawful_basis.basis", #""consent""#)
+    #expect(
+      Self.refusal(consent)?.contains("policy key bypass_events[0].passes[0]: \"choice\"") == true,
+      "the built-in policy's own bypass event, once its category rests on consent")
     let swiss = try Self.policy(
       "regions_regulated_additional", #"[{"region":"CH","reason":"FADP"}]"#
     )
