@@ -84,12 +84,27 @@ public final class GroupConsumer {
     try KafkaError.check(ck_rebalance_unassign(handle.raw, list.raw), "unassign", .request)
   }
 
+  /// - Parameter timeoutMs: for each few hundred partitions: librdkafka works them off one by one, and
+  ///   a call that is not through in time is as good as none.
   public func seek(_ positions: [PartitionPosition], timeoutMs: Int32) throws(KafkaError) {
-    guard !positions.isEmpty else { return }
-    let list = PartitionList(topic: topic, positions: positions)
-    try KafkaError.check(
-      rd_kafka_seek_partitions(client, list.raw, timeoutMs), "seek", .request)
-    try list.checkEach("seek")
+    var rest = positions[...]
+    while !rest.isEmpty {
+      let list = PartitionList(topic: topic, positions: Array(rest.prefix(Self.seekPartitionsMax)))
+      rest = rest.dropFirst(Self.seekPartitionsMax)
+      try KafkaError.check(
+        rd_kafka_seek_partitions(client, list.raw, Self.seekTimeout(ms: timeoutMs)), "seek",
+        .request)
+      try list.checkEach("seek")
+    }
+  }
+
+  private static let seekPartitionsMax = 250
+
+  /// Before 2.1 librdkafka takes the milliseconds that are left of a seek for microseconds: 5 s are
+  /// over after 5 ms without an answer, and a lane of thousands of partitions never gets through.
+  private static func seekTimeout(ms: Int32) -> Int32 {
+    let versionWithFix: Int32 = 0x0201_0000
+    return rd_kafka_version() < versionWithFix ? ms * 1_000 : ms
   }
 
   public func setPaused(_ isPaused: Bool, _ partitions: [Int32]) throws(KafkaError) {

@@ -67,6 +67,10 @@ final class KafkaHandle {
     }
   }
 
+  static func type(of kind: KafkaProperties.ClientKind) -> rd_kafka_type_t {
+    kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
+  }
+
   /// The committed offsets of the handle's group; nil where nothing was ever committed. Stable where
   /// the handle reads committed records only.
   func committed(

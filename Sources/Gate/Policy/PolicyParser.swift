@@ -52,7 +52,7 @@ enum PolicyParser {
     do throws(JSONFault) {
       tree = try JSONValue(text)
     } catch {
-      throw PolicyError(description: "the policy is not one JSON object: \(error)")
+      throw PolicyError(description: "the policy \(error.words)")
     }
     let root = try PolicyNode(path: "", value: tree).members(keys)
     var document = PolicyDocument()
@@ -123,8 +123,11 @@ enum PolicyParser {
     rules.regulatedDefaultOn = try onOff(members["regulated_default"]!)
     rules.consentBasis = try lawfulBasis(members["lawful_basis"]!)
     rules.registry = try members["registry"]!.nameList()
+    var mutable: [String] = []
     for subtype in try members["mutable_subtypes"]!.elements() {
       let name = try subtype.string("write a name of the registry")
+      guard !mutable.contains(name) else { throw subtype.refuseTwice("a subtype") }
+      mutable.append(name)
       guard rules.registry.contains(name) else {
         throw subtype.refuse("write a name of this category's registry, or register it")
       }
@@ -180,6 +183,7 @@ enum PolicyParser {
     for (category, rules) in categories.enumerated() {
       for name in rules.registry { names[position(name)].facts.registered |= 1 << UInt8(category) }
     }
+    var bypassing: [String] = []
     for node in try bypass.elements() {
       let members = try node.members(["event", "category", "passes", "lawful_basis"])
       let event = try members["event"]!.string("write the event's name")
@@ -187,14 +191,21 @@ enum PolicyParser {
       guard categories[Int(category.rawValue)].registry.contains(event) else {
         throw members["event"]!.refuse("register it under \(category.name) first")
       }
+      // A name is registered under one category, so twice is twice the same.
+      guard !bypassing.contains(event) else { throw members["event"]!.refuseTwice("an event") }
+      bypassing.append(event)
       _ = try lawfulBasis(members["lawful_basis"]!)
       let passes = try members["passes"]!.elements()
       guard !passes.isEmpty else {
         throw members["passes"]!.refuse("write \"choice\", \"quiet_hours\" or both")
       }
+      var listed: [Bool] = []
       for pass in passes {
         let bit: UInt8 = 1 << category.rawValue
-        if try pass.oneOf(["choice": true, "quiet_hours": false]) {
+        let isChoice = try pass.oneOf(["choice": true, "quiet_hours": false])
+        guard !listed.contains(isChoice) else { throw pass.refuseTwice("each") }
+        listed.append(isChoice)
+        if isChoice {
           // Where the basis is consent, the user's no is the law's: row 8 leaves a `user-off` to row
           // 9, and an event that passed row 9 would go to somebody who refused it (requirements L1).
           guard !categories[Int(category.rawValue)].consentBasis else {
@@ -214,6 +225,7 @@ enum PolicyParser {
       guard categories[Int(Category.security.rawValue)].registry.contains(event) else {
         throw node.refuse("only security events may be critical: register it under security first")
       }
+      guard !names[position(event)].facts.critical else { throw node.refuseTwice("an event") }
       names[position(event)].facts.critical = true
     }
     return names
@@ -226,7 +238,9 @@ enum PolicyParser {
     for name in order {
       var mask: UInt8 = 0
       for category in try members[name]!.elements() {
-        mask |= 1 << (try category.category().rawValue)
+        let bit: UInt8 = 1 << (try category.category().rawValue)
+        guard mask & bit == 0 else { throw category.refuseTwice("a category") }
+        mask |= bit
       }
       masks.append(mask)
     }
@@ -240,6 +254,7 @@ enum PolicyParser {
     for at in stride(from: 0, to: text.count, by: 3) {
       regions.append(Region(Bytes(rebasing: text[at..<(at + 2)])))
     }
+    let fixed = regions.count
     for element in try node.elements() {
       let members = try element.members(["region", "reason"])
       _ = try members["reason"]!.string("say why it is treated as regulated")
@@ -247,6 +262,9 @@ enum PolicyParser {
       var code = try members["region"]!.string(instead)
       let region = code.withUTF8 { Region(Bytes($0)) }
       guard region != .unknown else { throw members["region"]!.refuse(instead) }
+      guard !regions[fixed...].contains(region) else {
+        throw members["region"]!.refuseTwice("a region")
+      }
       regions.append(region)
     }
     return regions

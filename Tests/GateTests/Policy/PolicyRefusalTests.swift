@@ -128,6 +128,26 @@ import Testing
       "bypass_events", bypass("promotion", "marketing", #"["quiet_hours","choice"]"#),
       "register the event under a category with another lawful basis"
     ),
+    // Blank words are none, and what stands there twice was meant otherwise the second time.
+    ("version", #"" ""#, "write the version"),
+    ("categories.marketing.lawful_basis.words", #""  ""#, "in words"),
+    ("categories.social.registry", #"[" "]"#, "1 to 64 bytes"),
+    ("regions_regulated_additional", #"[{"region":"CH","reason":" "}]"#, "say why"),
+    ("categories.social.mutable_subtypes", #"["like","like"]"#, "write a subtype once"),
+    (
+      "bypass_events", bypass("like", "social", #"["choice","choice"]"#), "write each once"
+    ),
+    ("critical_allow_list", #"["2fa_code","2fa_code"]"#, "write an event once"),
+    ("suppressions.bounced", #"["social","social"]"#, "write a category once"),
+    (
+      "regions_regulated_additional",
+      #"[{"region":"CH","reason":"a"},{"region":"CH","reason":"b"}]"#, "write a region once"
+    ),
+    (
+      "bypass_events",
+      bypass("like", "social", #"["choice"]"#).dropLast() + ","
+        + bypass("like", "social", #"["quiet_hours"]"#).dropFirst(), "write an event once"
+    ),
     ("critical_allow_list", #"["like"]"#, "register it under security"),
     ("critical_allow_list", #"["unheard_of"]"#, "register it under security"),
     ("critical_allow_list", "[7]", "write the event's name"),
@@ -213,7 +233,12 @@ import Testing
 
   @Test func texts() {
     for text in ["", "{", "[]", "null", #"{"version":1,"version":2}"#, "{} x", "\u{FEFF}{}"] {
-      #expect(Self.refusal(Array(text.utf8)) != nil, "\(text)")
+      let message = Self.refusal(Array(text.utf8))
+      #expect(message != nil, "\(text)")
+      // For people: no name of the program's own.
+      for name in ["malformedJSON", "repeatedMember", "JSONFault"] {
+        #expect(message?.contains(name) == false, "\(message ?? "")")
+      }
     }
   }
 
