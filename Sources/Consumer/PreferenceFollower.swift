@@ -69,15 +69,20 @@ public final class PreferenceFollower {
   private let settings: Settings
   private let clock = SystemClock()
   private let onAlarm: @Sendable (PreferenceAlarm) -> Void
+  private let onReady: @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void
+  private var startedAtMs: Int64 = 0
   private let state: CompactedTopicReader
   private let defaults: CompactedTopicReader
 
-  /// To be made, run and dropped on one thread.
+  /// To be made, run and dropped on one thread. `onReady` hears once how many records of documents
+  /// were read before the lanes could rely on them, and how long that took.
   public init(
     table: PreferenceTable, readiness: PreferenceReadiness, counters: PreferenceCounters,
     settings: Settings, onEvent: @escaping KafkaEventHandler,
-    onAlarm: @escaping @Sendable (PreferenceAlarm) -> Void
+    onAlarm: @escaping @Sendable (PreferenceAlarm) -> Void,
+    onReady: @escaping @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void = { _, _ in }
   ) throws(ConfigurationError) {
+    self.onReady = onReady
     self.table = table
     self.readiness = readiness
     self.counters = counters
@@ -109,6 +114,7 @@ public final class PreferenceFollower {
         clock.sleep(ms: 500)
       }
     }
+    startedAtMs = clock.monotonicMs()
     while control.request == .none {
       // The defaults first: a user's document means nothing without them.
       if let end = defaults.read(timeoutMs: 0, applyDefault) { return end }
@@ -162,7 +168,13 @@ public final class PreferenceFollower {
     let freshAtMs = min(freshState, freshDefaults)
     readiness.setFresh(atMs: freshAtMs)
     // After the instant: a lane that sees ready must not see it as stale.
-    if !readiness.isReady { readiness.becomeReady() }
+    if !readiness.isReady {
+      readiness.becomeReady()
+      let read: [PreferenceCounters.Count] = [
+        .stored, .storedOlderVersion, .erased, .unreadable, .ignored,
+      ]
+      onReady(read.reduce(0) { $0 + counters[$1] }, nowMs - startedAtMs)
+    }
     guard nowMs - freshAtMs > settings.outOfReachMsMax else { return nil }
     return
       "the preference topics were out of reach for \((nowMs - freshAtMs) / 1000) s: an erasure "

@@ -21,7 +21,7 @@ public final class PreferenceTable: @unchecked Sendable {
     case ignored
   }
 
-  private static let shardBits: UInt64 = 6
+  static let shardBits: UInt64 = 6
   static let shardCount = 1 << shardBits
   private static let initialCapacity = 16
   /// Retired blocks are looked at in runs, to spare the writer an atomic for each.

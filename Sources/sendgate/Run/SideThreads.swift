@@ -74,7 +74,12 @@ enum PreferenceThread {
         settings: PreferenceFollower.Settings(
           properties: world.kafka, topics: world.topicNames),
         onEvent: world.onKafkaEvent("preferences"),
-        onAlarm: { [log = world.log] alarm in write(alarm, to: log) })
+        onAlarm: { [log = world.log] alarm in write(alarm, to: log) },
+        onReady: { [log = world.log] documents, tookMs in
+          log.info(
+            "The preferences are read",
+            ["records": .integer(Int(documents)), "took.ms": .integer(Int(tookMs))])
+        })
       if let reason = follower.run(control) {
         findings.mustStop(ExitCode.unavailable, [reason])
       }
