@@ -47,6 +47,7 @@ let package = Package(
       name: "sendgate",
       dependencies: [
         "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Web", "Broker",
+        "CCrypto",
       ],
       swiftSettings: swift),
 

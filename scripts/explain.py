@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints a run of the demo: outcomes by category and reason, throughput, and three records in words.
 
-    explain.py FOLDER    with approved.jsonl, deferred.jsonl, dropped.jsonl and summary.json
+    explain.py FOLDER    with approved.jsonl, deferred.jsonl, dropped.jsonl, receipts.jsonl and summary.json
 """
 import collections
 import json
@@ -33,6 +33,14 @@ def records(folder):
         with open(os.path.join(folder, outcome + ".jsonl"), "rb") as file:
             for line in file:
                 yield json.loads(line)
+
+
+def receipts_of(folder, record):
+    with open(os.path.join(folder, "receipts.jsonl"), "rb") as file:
+        for line in file:
+            receipt = json.loads(line)
+            if all(receipt[name] == record[name] for name in ("user_id", "notification_id", "device_id")):
+                yield receipt
 
 
 def explain(record):
@@ -79,6 +87,9 @@ def main():
     for outcome in ("approved", "deferred", "dropped"):
         if outcome in examples:
             explain(examples[outcome][1])
+        if outcome == "approved" and outcome in examples:
+            for receipt in receipts_of(folder, examples[outcome][1]):
+                print(f"    Its receipt: {json.dumps(receipt)}")
     print("""
 To look further:
   .build/release/sendgate --help                          every command

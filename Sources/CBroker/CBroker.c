@@ -2,7 +2,9 @@
 #include "CBroker.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <lz4frame.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -103,4 +105,11 @@ int cbroker_signals(void) {
   if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) return -1;
   signal(SIGPIPE, SIG_IGN);
   return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+void cbroker_keep_memory(void) {
+  // The largest that glibc takes of each.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  mallopt(M_ARENA_MAX, 1);
 }

@@ -29,6 +29,16 @@ void ck_batch_free(ck_batch *batch) {
   free(batch);
 }
 
+// What concerns the group or a whole topic comes with no partition, which the message shows as 0: it
+// has no topic, or no offset. (An offset that could not be reset has none either, but is a
+// partition's.)
+static int32_t partition_of(const rd_kafka_message_t *message) {
+  if (!message->err) return message->partition;
+  if (!message->rkt) return RD_KAFKA_PARTITION_UA;
+  if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) return message->partition;
+  return message->offset == RD_KAFKA_OFFSET_INVALID ? RD_KAFKA_PARTITION_UA : message->partition;
+}
+
 static void flatten(ck_record *record, rd_kafka_message_t *message) {
   record->message = message;
   record->key = message->key;
@@ -36,7 +46,7 @@ static void flatten(ck_record *record, rd_kafka_message_t *message) {
   record->value = message->payload;
   record->value_size = message->len;
   record->offset = message->offset;
-  record->partition = message->partition;
+  record->partition = partition_of(message);
   record->error = message->err;
   rd_kafka_timestamp_type_t type;
   record->timestamp_ms = message->err ? -1 : rd_kafka_message_timestamp(message, &type);

@@ -26,7 +26,8 @@ public enum LaneConsumerProperties {
     try properties.require(
       "auto.offset.reset", "error", because: "an offset out of range must stop the lane, not skip")
     try properties.require(
-      "enable.partition.eof", "false", because: "the lane has no use for the events")
+      "enable.partition.eof", "true",
+      because: "of a partition without records it is the one sign that it can be read")
     properties.setDefaults([("partition.assignment.strategy", "cooperative-sticky")])
     chosen(avoidFetchStall(&properties))
     return properties
@@ -57,19 +58,25 @@ public final class CandidateTopic: CandidateSource {
   /// How long a request to the broker may take before the loop gets to do something else.
   private let requestTimeoutMs: Int32
   private let onProblem: (KafkaError) -> Void
+  private var reading = ReadingHealth()
+  private let health: LaneHealth
+  private let clock = SystemClock()
 
-  /// - Parameter onProblem: called on the lane's thread with what librdkafka reports and recovers
-  ///   from by itself.
+  /// - Parameters:
+  ///   - health: told how reading goes.
+  ///   - onProblem: called on the lane's thread with what librdkafka reports and recovers from by
+  ///     itself.
   public init(
     topic: String, properties: KafkaProperties, recordsMax: Int = 1024,
-    requestTimeoutMs: Int32 = 5000, onEvent: @escaping KafkaEventHandler,
-    onProblem: @escaping (KafkaError) -> Void
+    requestTimeoutMs: Int32 = 5000, health: LaneHealth = LaneHealth(),
+    onEvent: @escaping KafkaEventHandler, onProblem: @escaping (KafkaError) -> Void
   ) throws(ConfigurationError) {
     consumer = try GroupConsumer(topic: topic, properties: properties, onEvent: onEvent)
     batch = RecordBatch(recordsMax: recordsMax)
     records = .allocate(capacity: recordsMax)
     self.requestTimeoutMs = requestTimeoutMs
     self.onProblem = onProblem
+    self.health = health
   }
 
   deinit { records.deallocate() }
@@ -79,22 +86,34 @@ public final class CandidateTopic: CandidateSource {
   ) throws(Failure) -> UnsafeMutableBufferPointer<InputRecord> {
     consumer.poll(batch, timeoutMs: timeoutMs)
     var count = 0
+    // The newest record of a run of one partition's: what comes of a partition comes together.
+    var run: (partition: Int32, offset: Int64)?
     for i in 0..<batch.count {
       let record = batch[i]
       guard record.isRecord else {
         try report(record)
         continue
       }
+      if let run, run.partition != record.partition {
+        reading.read(run.partition, upTo: run.offset)
+      }
+      run = (record.partition, record.offset)
       (records.baseAddress! + count).initialize(
         to: InputRecord(
           partition: record.partition, offset: record.offset, timestampMs: record.timestampMs,
           key: record.key, value: record.value, handle: record.handle))
       count += 1
     }
+    if let run { reading.read(run.partition, upTo: run.offset) }
+    if reading.isChanged { publish() }
     return UnsafeMutableBufferPointer(rebasing: records[..<count])
   }
 
   private func report(_ event: RecordView) throws(Failure) {
+    if event.isEndOfPartition {
+      reading.ended(event.partition, at: event.offset)
+      return
+    }
     if event.isOutOfRange {
       throw Failure(
         .offsetOutOfRange,
@@ -106,6 +125,12 @@ public final class CandidateTopic: CandidateSource {
     // What the broker refuses for good (rights, for one) is not mended by asking again, but it is
     // mended by an operator, and the consumer then goes on by itself.
     if error.errorClass == .fenced { throw Failure(.fenced, "\(error)") }
+    if event.partition >= 0 {
+      reading.failed(event.partition, "\(error)", nowMs: clock.monotonicMs())
+    } else {
+      health.groupRefuses(
+        "group \(consumer.groupID), topic \(consumer.topic): \(error)", atMs: clock.monotonicMs())
+    }
     onProblem(error)
   }
 
@@ -114,7 +139,9 @@ public final class CandidateTopic: CandidateSource {
   public func nextRebalance() -> Rebalance? {
     guard let rebalance = consumer.nextRebalance() else { return nil }
     switch rebalance.kind {
-    case .assigned: return .assigned(rebalance.partitions)
+    case .assigned:
+      health.groupLetsIn()
+      return .assigned(rebalance.partitions)
     case .revoked: return .revoked(rebalance.partitions)
     case .lost: return .lost(rebalance.partitions)
     }
@@ -135,29 +162,49 @@ public final class CandidateTopic: CandidateSource {
 
   public func assign(_ partitions: [PartitionOffset]) throws(Failure) {
     try failing { () throws(KafkaError) in try consumer.assign(partitions.map(\.position)) }
+    reading.assigned(partitions)
+    publish()
   }
 
   public func unassign(_ partitions: [Int32]) throws(Failure) {
     try failing { () throws(KafkaError) in try consumer.unassign(partitions) }
+    reading.unassigned(partitions)
   }
 
   public func seek(_ partitions: [PartitionOffset]) throws(Failure) {
     try failing { () throws(KafkaError) in
       try consumer.seek(partitions.map(\.position), timeoutMs: requestTimeoutMs)
     }
+    reading.sought(partitions)
   }
 
   public func setPaused(_ isPaused: Bool, _ partitions: [Int32]) throws(Failure) {
     try failing { () throws(KafkaError) in try consumer.setPaused(isPaused, partitions) }
+    reading.paused(isPaused, partitions)
   }
 
   public func claim() -> GroupClaim? {
     consumer.member().map { GroupClaim(generation: $0.generation, memberID: $0.memberID) }
   }
 
-  public func lag(behind positions: [PartitionOffset]) -> Int64 {
-    positions.reduce(0) { sum, position in
-      sum + max(0, (consumer.cachedEnd(position.partition) ?? position.offset) - position.offset)
+  public func lag(behind positions: [PartitionOffset]) -> Int64? {
+    let nowMs = clock.monotonicMs()
+    let lag = reading.lag(behind: positions, nowMs: nowMs, end: consumer.cachedEnd)
+    publish()
+    askAgain(nowMs: nowMs)
+    return lag
+  }
+
+  private func publish() { health.set(reading.report(nowMs: clock.monotonicMs())) }
+
+  /// Seeks what could not be read where it is; nothing was fetched of it that could come twice.
+  private func askAgain(nowMs: Int64) {
+    let due = reading.dueToAsk(nowMs: nowMs)
+    guard !due.isEmpty else { return }
+    do throws(KafkaError) {
+      try consumer.seek(due.map(\.position), timeoutMs: requestTimeoutMs)
+    } catch {
+      onProblem(error)
     }
   }
 

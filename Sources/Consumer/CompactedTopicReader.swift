@@ -1,12 +1,18 @@
 import Kafka
 
+/// Why reading waits; it is tried again.
+enum ReadingProblem {
+  case noTopic(String)
+  case kafka(KafkaError)
+}
+
 /// Reads a whole compacted topic: from the beginning to the end, and then what comes. One thread
 /// makes every call.
 final class CompactedTopicReader {
   private let reader: PartitionReader
   private let batch: RecordBatch
   private let requestTimeoutMs: Int32
-  private let onProblem: (String) -> Void
+  private let onProblem: (ReadingProblem) -> Void
   private var ends: FollowedEnds?
   private var partitions: [Int32] = []
   private var askAtMs: Int64 = 0
@@ -16,7 +22,7 @@ final class CompactedTopicReader {
 
   init(
     topic: String, properties: KafkaProperties, requestTimeoutMs: Int32,
-    onEvent: @escaping KafkaEventHandler, onProblem: @escaping (String) -> Void
+    onEvent: @escaping KafkaEventHandler, onProblem: @escaping (ReadingProblem) -> Void
   ) throws(ConfigurationError) {
     reader = try PartitionReader(
       topic: topic, properties: try Self.completed(properties), onEvent: onEvent)
@@ -50,7 +56,7 @@ final class CompactedTopicReader {
   func start() -> Bool {
     do throws(KafkaError) {
       guard let count = try reader.partitionCount(timeoutMs: requestTimeoutMs) else {
-        onProblem("topic \(reader.topic) does not exist")
+        onProblem(.noTopic(reader.topic))
         return false
       }
       partitions = Array(0..<count)
@@ -58,7 +64,7 @@ final class CompactedTopicReader {
       ends = FollowedEnds(partitionCount: Int(count))
       return true
     } catch {
-      onProblem("\(error)")
+      onProblem(.kafka(error))
       return false
     }
   }
@@ -79,7 +85,7 @@ final class CompactedTopicReader {
         return "\(reader.topic) partition \(record.partition): records were deleted before they "
           + "were read, erasures among them, perhaps; only reading it anew is safe"
       } else {
-        onProblem("\(record.error)")
+        onProblem(.kafka(record.error))
       }
     }
     return nil
@@ -94,7 +100,7 @@ final class CompactedTopicReader {
         ends?.asked(atMs: nowMs, partition: end.partition, end: end.offset)
       }
     } catch {
-      onProblem("\(error)")
+      onProblem(.kafka(error))
     }
   }
 

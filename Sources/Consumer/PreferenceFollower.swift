@@ -39,6 +39,8 @@ public enum PreferenceAlarm: Sendable, Equatable {
   case defaultRefused(offset: Int64)
   /// The broker does not answer, or a topic is not there; the follower tries again.
   case waiting(String)
+  /// The broker answers and refuses; the follower tries again.
+  case refused(String)
 }
 
 /// The one writer of the preference table: reads `preferences.state` and `preferences.defaults`
@@ -88,7 +90,13 @@ public final class PreferenceFollower {
     self.counters = counters
     self.settings = settings
     self.onAlarm = onAlarm
-    let onProblem = { @Sendable (text: String) in onAlarm(.waiting(text)) }
+    let onProblem = { @Sendable (problem: ReadingProblem) in
+      switch problem {
+      case .noTopic(let name): onAlarm(.waiting("topic \(name) does not exist"))
+      case .kafka(let error):
+        onAlarm(error.isRefusal ? .refused("\(error)") : .waiting("\(error)"))
+      }
+    }
     state = try CompactedTopicReader(
       topic: settings.topics[.preferences], properties: settings.properties,
       requestTimeoutMs: settings.requestTimeoutMs, onEvent: onEvent, onProblem: onProblem)
@@ -108,13 +116,13 @@ public final class PreferenceFollower {
       state.close()
       defaults.close()
     }
+    startedAtMs = clock.monotonicMs()
     for reader in [state, defaults] {
       while !reader.start() {
         if control.request != .none { return nil }
         clock.sleep(ms: 500)
       }
     }
-    startedAtMs = clock.monotonicMs()
     while control.request == .none {
       // The defaults first: a user's document means nothing without them.
       if let end = defaults.read(timeoutMs: 0, applyDefault) { return end }

@@ -10,6 +10,8 @@ public final class TopicWatch {
     /// As it should be; the counts, by role.
     case right([TopicRole: Int32])
     case unreachable(String)
+    /// The broker answers, and refuses.
+    case refused(String)
     case missing([String])
     /// Each names both topics and both counts.
     case wrong([String])
@@ -45,7 +47,7 @@ public final class TopicWatch {
       let violations = PartitionCountRules.violations(counts, names)
       return violations.isEmpty ? .right(counts) : .wrong(violations)
     } catch {
-      return .unreachable("\(error)")
+      return error.isRefusal ? .refused("\(error)") : .unreachable("\(error)")
     }
   }
 
@@ -58,7 +60,7 @@ public final class TopicWatch {
       let finding = look()
       switch finding {
       case .right, .wrong: return finding
-      case .unreachable, .missing: onWaiting(finding)
+      case .unreachable, .missing, .refused: onWaiting(finding)
       }
       sleep(control, ms: 1000)
     }
@@ -90,7 +92,7 @@ public final class TopicWatch {
         // A broker that has just started may not know every topic yet; one look is not enough.
         if topics == missedBefore { return topics.map { "\($0) does not exist any more" } }
         missedBefore = topics
-      case .unreachable(let reason): onUnreachable(reason)
+      case .unreachable(let reason), .refused(let reason): onUnreachable(reason)
       }
     }
     return nil

@@ -49,7 +49,9 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
     Self.classify(code: code, flags: flags, origin: origin)
   }
 
-  public var description: String { "\(operation): \(name): \(reason)" }
+  public var description: String {
+    "\(operation): \(name): \(reason)" + (remedy.map { "; \($0)" } ?? "")
+  }
 
   init(operation: String, origin: Origin, code: rd_kafka_resp_err_t, reason: String? = nil) {
     self.operation = operation

@@ -136,6 +136,9 @@ public struct ProduceRefusal: Sendable {
 }
 
 extension KafkaProducer {
+  /// How long an abort waits for answers to what is in flight.
+  private static let inFlightMsMax: Int32 = 500
+
   /// Fences older producers of the same `transactional.id`, and waits for what they left open.
   public func initTransactions(timeoutMs: Int32) throws(KafkaError) {
     try KafkaError.check(
@@ -166,10 +169,17 @@ extension KafkaProducer {
     try KafkaError.check(error, "commit transaction", .transaction)
   }
 
-  /// Drops what is queued, then aborts. The purge comes first because abort waits for the reports
-  /// of what it drops, and only this thread serves them.
+  /// Drops what is queued, then aborts. Nothing may be left when it does: abort waits for the report
+  /// of every record, only this thread serves them, and a record in flight would make it wait out
+  /// its time. So the reports are served first; what is in flight still comes back where the broker
+  /// answers, and is dropped only where it does not, since a record dropped there leaves a gap in the
+  /// producer's sequence.
   public func abortTransaction(timeoutMs: Int32) throws(KafkaError) {
-    purge()
+    rd_kafka_purge(client, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_NON_BLOCKING)
+    if !flush(timeoutMs: min(timeoutMs, Self.inFlightMsMax)) {
+      purge()
+      _ = flush(timeoutMs: min(timeoutMs, Self.inFlightMsMax))
+    }
     let error = rd_kafka_abort_transaction(client, timeoutMs)
     handle.serveEvents()
     try KafkaError.check(error, "abort transaction", .transaction)

@@ -33,8 +33,9 @@ public struct RecordView {
   /// Of an event that is neither a record nor an end: what the consumer has to report.
   public var error: KafkaError {
     let text = rd_kafka_message_errstr(raw.pointee.message).map { String(cString: $0) }
+    // Of the group or the topic as a whole where there is no partition.
     return KafkaError(
-      operation: "consume, partition \(partition)", origin: .request,
+      operation: partition < 0 ? "consume" : "consume, partition \(partition)", origin: .request,
       code: rd_kafka_resp_err_t(raw.pointee.error), reason: text)
   }
 }

@@ -224,7 +224,7 @@ public final class GateLoop<
     if !mayDecide || owned.started.isEmpty || !restore.isEmpty { counters.set(.inputAtMs, nowMs) }
     if nowMs - lagReadAtMs >= 1000 {
       lagReadAtMs = nowMs
-      counters.set(.lag, source.lag(behind: owned.positions))
+      counters.set(.lag, source.lag(behind: owned.positions) ?? -1)
       noteState()
     }
   }

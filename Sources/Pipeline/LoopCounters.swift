@@ -22,6 +22,7 @@ public final class LoopCounters: Sendable {
   public enum Gauge: Int, CaseIterable, Sendable {
     case transactionRecords
     case ownedPartitions
+    /// Candidates not decided yet; -1: not known.
     case lag
     /// Partitions whose memory is being read back.
     case restoringPartitions

@@ -77,8 +77,9 @@ public protocol CandidateSource: AnyObject {
 
   /// Nil where this worker is no member of the group now.
   func claim() -> GroupClaim?
-  /// Records between `positions` and the ends of their partitions, as last heard; asks nobody.
-  func lag(behind positions: [PartitionOffset]) -> Int64
+  /// Records between `positions` and the ends of their partitions, as last heard; asks nobody. Nil
+  /// where nothing was heard of a partition. Called about once a second.
+  func lag(behind positions: [PartitionOffset]) -> Int64?
   /// Leaves the group.
   func close()
 }

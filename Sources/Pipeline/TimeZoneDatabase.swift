@@ -34,13 +34,15 @@ public final class TimeZoneDatabase {
     return value
   }
 
-  /// Reads the database and publishes it. Where it throws, what was published before stays: one
-  /// unreadable zone fails the load, since its users would silently be judged in another zone.
+  /// Reads the database and publishes it. Where it throws, what was published before stays, and
+  /// `changed()` goes on saying so: one zone that cannot be read, or was known and is none any more,
+  /// fails the whole load, since its users would silently be judged in another zone.
   /// - Parameter nowSeconds: see `ZonePublisher.publish`.
   public func load(into publisher: ZonePublisher, nowSeconds: Int64) throws(TimeZoneDatabaseError) {
     // Before the reading: what changes during it differs from this, and is noticed afterwards.
     let tree = try TimeZoneTree(path)
     let database = try read(tree)
+    try checkWhole(database, publisher)
     publisher.publish(database, nowSeconds: nowSeconds)
     loaded = tree.fingerprint
   }
@@ -57,6 +59,19 @@ public final class TimeZoneDatabase {
     guard let loaded else { return true }
     guard let tree = try? TimeZoneTree(path) else { return true }
     return tree.fingerprint != loaded
+  }
+
+  /// The package never takes a name away; a name that is gone is a damaged file, a half-made update,
+  /// or names that moved to a package which is not there.
+  private func checkWhole(
+    _ database: ZoneDatabase, _ publisher: ZonePublisher
+  ) throws(TimeZoneDatabaseError) {
+    let missing = publisher.missing(from: database).sorted()
+    guard let first = missing.first else { return }
+    let others = missing.count > 1 ? ", and \(missing.count - 1) more like it" : ""
+    throw TimeZoneDatabaseError(
+      path: path + "/" + first,
+      reason: "was a time zone when it was read before, and is removed or damaged now\(others)")
   }
 
   private func read(_ tree: TimeZoneTree) throws(TimeZoneDatabaseError) -> ZoneDatabase {

@@ -12,6 +12,7 @@ public final class AtLeastOnceSink: DecisionSink {
   private let names: OutputTopicNames
   private let stepTimeoutMs: Int32
   private let onEvent: KafkaEventHandler
+  private let onHeadersLeftOut: @Sendable (UInt64) -> Void
   private let commitOffsets: ([PartitionPosition]) throws(KafkaError) -> Void
   private var producer: KafkaProducer?
   private var topics: OutputTopics?
@@ -19,16 +20,20 @@ public final class AtLeastOnceSink: DecisionSink {
   private var pendingOffsets: [PartitionOffset] = []
   private var pendingState = KeptStateRecords()
 
-  /// - Parameter commitOffsets: of the lane's own consumer, on the lane's thread.
+  /// - Parameters:
+  ///   - onHeadersLeftOut: as in `TransactionalSink`.
+  ///   - commitOffsets: of the lane's own consumer, on the lane's thread.
   public init(
     properties: KafkaProperties, topics: OutputTopicNames, stepTimeoutMs: Int32 = 5000,
     onEvent: @escaping KafkaEventHandler,
+    onHeadersLeftOut: @escaping @Sendable (UInt64) -> Void = { _ in },
     commitOffsets: @escaping ([PartitionPosition]) throws(KafkaError) -> Void
   ) {
     self.properties = properties
     names = topics
     self.stepTimeoutMs = stepTimeoutMs
     self.onEvent = onEvent
+    self.onHeadersLeftOut = onHeadersLeftOut
     self.commitOffsets = commitOffsets
   }
 
@@ -59,6 +64,7 @@ public final class AtLeastOnceSink: DecisionSink {
   }
 
   public func flush() throws(Failure) {
+    if let count = topics?.takeHeadersLeftOut(), count > 0 { onHeadersLeftOut(count) }
     try flushProducer()
     guard !pendingState.isEmpty else { return }
     let topics = topics!

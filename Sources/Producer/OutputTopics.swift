@@ -41,6 +41,12 @@ struct OutputTopics {
     self.producer = producer
   }
 
+  /// How many records since the last call were written without their candidate's headers.
+  mutating func takeHeadersLeftOut() -> UInt64 {
+    defer { headersLeftOut = 0 }
+    return headersLeftOut
+  }
+
   /// Hands every output to the local queue; where that is full, waits for it to drain, for
   /// `queueFullMsMax` at most.
   mutating func write(

@@ -67,13 +67,20 @@ public final class TransactionalSink: DecisionSink {
 
   private let settings: Settings
   private let onEvent: KafkaEventHandler
+  private let onHeadersLeftOut: @Sendable (UInt64) -> Void
   private var producer: KafkaProducer?
   private var topics: OutputTopics?
   private var isReady = false
 
-  public init(_ settings: Settings, onEvent: @escaping KafkaEventHandler) {
+  /// - Parameter onHeadersLeftOut: told, once a flush, how many records were written without their
+  ///   candidate's headers, because with them they were larger than a record may be.
+  public init(
+    _ settings: Settings, onEvent: @escaping KafkaEventHandler,
+    onHeadersLeftOut: @escaping @Sendable (UInt64) -> Void = { _ in }
+  ) {
     self.settings = settings
     self.onEvent = onEvent
+    self.onHeadersLeftOut = onHeadersLeftOut
   }
 
   /// A producer that was made and not initialised yet (the broker is away) is tried again, not made
@@ -119,6 +126,7 @@ public final class TransactionalSink: DecisionSink {
 
   /// Failures are not looked for here: librdkafka counts them per transaction and fails the commit.
   public func flush() throws(Failure) {
+    if let count = topics?.takeHeadersLeftOut(), count > 0 { onHeadersLeftOut(count) }
     guard producer!.flush(timeoutMs: settings.stepTimeoutMs) else {
       throw Failure(.retriable, "outputs are not acknowledged yet")
     }

@@ -76,6 +76,7 @@ enum BrokerCommand {
         exit(ExitCode.ioError)
       }
     }
+    BrokerServer.keepMemory()
     let server: BrokerServer
     do throws(BrokerServer.SetupError) {
       server = try BrokerServer(config: options.config, disk: disk, port: options.port)

@@ -106,4 +106,20 @@ import Testing
       operation: "commit offsets", origin: .request, code: RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
     #expect("\(error)" == "commit offsets: NOT_COORDINATOR: Broker: Not coordinator")
   }
+
+  /// A right that is refused comes with what to grant; nothing else does.
+  @Test func refusalsSayWhatToGrant() {
+    let refusals = [
+      RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
+      RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+      RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR__AUTHENTICATION,
+      RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+    ]
+    for number in Int32(-200)...120 {
+      let code = rd_kafka_resp_err_t(number)
+      let error = KafkaError(operation: "x", origin: .request, code: code)
+      #expect(error.isRefusal == refusals.contains(code), "\(error)")
+      if let remedy = error.remedy { #expect("\(error)".hasSuffix("; " + remedy)) }
+    }
+  }
 }

@@ -117,7 +117,7 @@ final class FakeSource: CandidateSource {
   }
 
   func claim() -> GroupClaim? { believes }
-  func lag(behind positions: [PartitionOffset]) -> Int64 { 7 }
+  func lag(behind positions: [PartitionOffset]) -> Int64? { 7 }
   func close() { isClosed = true }
 }
 

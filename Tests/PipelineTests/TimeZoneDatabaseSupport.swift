@@ -36,6 +36,8 @@ final class MadeDatabase {
 
   func remove(_ name: String) { precondition(unlink("\(path)/\(name)") == 0) }
 
+  func removeDirectory(_ name: String) { precondition(rmdir("\(path)/\(name)") == 0) }
+
   private func makeDirectories(of name: String) {
     var directory = path
     for part in name.split(separator: "/").dropLast() {

@@ -154,29 +154,88 @@ import Testing
     let made = MadeDatabase()
     made.write("tzdata.zi", "# version 1\n")
     made.write("Area/Moves", MadeDatabase.zone("AAA-1"))
-    made.write("Area/Goes", MadeDatabase.zone("AAA-2"))
     let (publisher, database) = try load(made)
     let moves = publisher.number("Area/Moves")
-    let goes = publisher.number("Area/Goes")
     let comes = publisher.number("Area/Comes")
     #expect(!publisher.current.isKnown(comes))
 
     made.replace("Area/Moves", MadeDatabase.zone("AAA-1BBB,M3.5.0,M10.5.0/3"))
     made.replace("Area/Comes", MadeDatabase.zone("CCC-4"))
-    made.remove("Area/Goes")
     made.replace("tzdata.zi", Array("# version 2\n".utf8))
     #expect(database.changed())
     try database.load(into: publisher)
     #expect(!database.changed())
 
     #expect(publisher.number("Area/Moves") == moves)
-    #expect(publisher.number("Area/Goes") == goes)
     #expect(publisher.number("Area/Comes") == comes)
     #expect(publisher.offset("Area/Moves") == 7200, "summer, 2026-05-28")
     #expect(publisher.offset("Area/Moves", at: 1_767_225_600) == 3600, "winter, 2026-01-01")
     #expect(publisher.offset("Area/Comes") == 14_400)
-    #expect(!publisher.current.isKnown(goes))
     #expect(publisher.versionText == "2")
+  }
+
+  /// A zone's users must not be judged by another zone because a file is damaged or gone.
+  @Test(arguments: [
+    "removed", "damaged", "emptied", "a link that leads nowhere", "a directory in its place",
+  ])
+  func aZoneThatIsGoneLeavesTheOldAnswersAndIsTriedAgain(_ how: String) throws {
+    let made = MadeDatabase()
+    let zone = MadeDatabase.zone("AAA-1")
+    made.write("tzdata.zi", "# version 1\n")
+    made.write("Area/Place", zone)
+    made.write("Area/Other", MadeDatabase.zone("AAA-2"))
+    let (publisher, database) = try load(made)
+
+    made.remove("Area/Place")
+    switch how {
+    case "removed": break
+    case "damaged": made.write("Area/Place", [0] + zone.dropFirst())
+    case "emptied": made.write("Area/Place", "")
+    case "a directory in its place": made.write("Area/Place/Inner", zone)
+    default: made.link("Area/Place", to: "Gone")
+    }
+    // What came with it is not taken either: half an update is none.
+    made.replace("Area/Other", MadeDatabase.zone("AAA-3"))
+    made.replace("tzdata.zi", Array("# version 2\n".utf8))
+    for _ in 0..<2 {
+      #expect(database.changed(), "it is tried again")
+      #expect(
+        throws: TimeZoneDatabaseError(
+          path: made.path + "/Area/Place",
+          reason: "was a time zone when it was read before, and is removed or damaged now")
+      ) { try database.load(into: publisher) }
+      #expect(publisher.offset("Area/Place") == 3600)
+      #expect(publisher.offset("Area/Other") == 7200)
+      #expect(publisher.versionText == "1")
+    }
+
+    if how == "a directory in its place" {
+      made.remove("Area/Place/Inner")
+      made.removeDirectory("Area/Place")
+    } else if how != "removed" {
+      made.remove("Area/Place")
+    }
+    made.write("Area/Place", MadeDatabase.zone("AAA-4"))
+    try database.load(into: publisher)
+    #expect(!database.changed())
+    #expect(publisher.offset("Area/Place") == 14_400)
+    #expect(publisher.offset("Area/Other") == 10_800)
+    #expect(publisher.versionText == "2")
+  }
+
+  @Test func howManyZonesAreGoneIsTold() throws {
+    let made = MadeDatabase()
+    for name in ["Area/B", "Area/A", "Area/C", "UTC"] {
+      made.write(name, MadeDatabase.zone("UTC0"))
+    }
+    let (publisher, database) = try load(made)
+    for name in ["Area/B", "Area/A", "Area/C"] { made.remove(name) }
+    #expect(
+      throws: TimeZoneDatabaseError(
+        path: made.path + "/Area/A",
+        reason: "was a time zone when it was read before, and is removed or damaged now, and 2 "
+          + "more like it")
+    ) { try database.load(into: publisher) }
   }
 
   @Test func aBrokenUpdateLeavesTheOldAnswersAndIsTriedAgain() throws {
@@ -205,12 +264,17 @@ import Testing
       ("written in place, same size", { made.write("Area/Sub/Place", MadeDatabase.zone("AAA-2")) }),
       ("replaced", { made.replace("Area/Sub/Place", MadeDatabase.zone("AAA-3")) }),
       ("added", { made.write("Area/Other", MadeDatabase.zone("AAA-1")) }),
-      ("removed", { made.remove("Area/Other") }),
       ("version", { made.replace("tzdata.zi", Array("# version 2\n".utf8)) }),
       ("source gone", { made.remove("tzdata.zi") }),
       ("version file", { made.write("+VERSION", "3") }),
-      ("link gone", { made.remove("Link") }),
-      ("link made", { made.link("Link", to: "Area/Sub/Place") }),
+      ("link made", { made.link("Other", to: "Area/Sub/Place") }),
+      (
+        "link led elsewhere",
+        {
+          made.remove("Link")
+          made.link("Link", to: "Area/Other")
+        }
+      ),
     ]
     for (what, change) in changes {
       waitForAnotherTick(of: made)
@@ -219,8 +283,14 @@ import Testing
       try database.load(into: publisher)
       #expect(!database.changed(), "\(what)")
     }
-    #expect(publisher.offset("Link") == 10_800)
+    #expect(publisher.offset("Other") == 10_800)
+    #expect(publisher.offset("Link") == 3600)
     #expect(publisher.versionText == "3")
+    // A zone that goes is noticed too, and refused.
+    for name in ["Area/Other", "Link"] {
+      made.remove(name)
+      #expect(database.changed(), "\(name)")
+    }
   }
 
   /// A file's time of change has the resolution of the kernel's tick, 4 ms or so: until it moves on,

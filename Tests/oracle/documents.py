@@ -100,10 +100,17 @@ def policy(rng, built_in):
             {
                 "event": rng.choice(made["categories"][name]["registry"]),
                 "category": name,
-                "passes": rng.choice((["choice"], ["quiet_hours"], ["quiet_hours", "choice"])),
+                "passes": rng.choice(passes_allowed(made["categories"][name])),
                 "lawful_basis": {"basis": "contract", "words": "tests"},
             }
             for name in subset(rng, ("transactional", "social", "marketing"))
+        ]
+    else:
+        # payment_failed passes the choice; its category may have got another basis above.
+        made["bypass_events"] = [
+            event
+            for event in made["bypass_events"]
+            if "choice" not in event["passes"] or not on_consent(made["categories"][event["category"]])
         ]
     if rng.random() < 0.3:
         made["critical_allow_list"] = subset(rng, made["categories"]["security"]["registry"])
@@ -119,6 +126,15 @@ def policy(rng, built_in):
     made["hold_hours_max"] = rng.choice((1, 3, 8, 24, 72, 200))
     made["duplicates_horizon_hours"] = made["hold_hours_max"] + rng.choice((0, 24))
     return made
+
+
+def on_consent(rules):
+    return rules["lawful_basis"]["basis"] == "consent"
+
+
+def passes_allowed(rules):
+    """What a bypass event of a category may pass: nothing passes a user's no where the basis is consent."""
+    return [["quiet_hours"]] if on_consent(rules) else [["choice"], ["quiet_hours"], ["quiet_hours", "choice"]]
 
 
 def default_lines(rng):

@@ -30,4 +30,8 @@ int cbroker_accept(int listener, uint16_t *port);
 /// Returns -1 with errno set on failure.
 int cbroker_signals(void);
 
+/// Keeps freed memory in the process instead of giving it back to the kernel: a broker of tests drops
+/// and fills whole topics, and a page that comes back has to be cleared again.
+void cbroker_keep_memory(void);
+
 #endif

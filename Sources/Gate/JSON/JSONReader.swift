@@ -7,6 +7,7 @@ import Glibc
 struct JSONReader {
   static let depthMax = 64
 
+  private let depthMax: Int
   let text: UnsafePointer<UInt8>
   let length: Int
   private let positions: UnsafePointer<UInt32>
@@ -21,8 +22,9 @@ struct JSONReader {
 
   init(
     _ text: Bytes, positions: UnsafeBufferPointer<UInt32>,
-    scratch: UnsafeMutablePointer<UInt8>, names: MemberNames
+    scratch: UnsafeMutablePointer<UInt8>, names: MemberNames, depthMax: Int = JSONReader.depthMax
   ) {
+    self.depthMax = depthMax
     self.text = text.baseAddress!.assumingMemoryBound(to: UInt8.self)
     self.length = text.count
     self.positions = positions.baseAddress!
@@ -113,7 +115,7 @@ struct JSONReader {
   private mutating func enter() throws(JSONFault) {
     next += 1
     depth += 1
-    guard depth <= Self.depthMax else { throw .tooDeep }
+    guard depth <= depthMax else { throw .tooDeep }
   }
 
   @inline(__always)

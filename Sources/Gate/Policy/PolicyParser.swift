@@ -188,6 +188,14 @@ enum PolicyParser {
       for pass in passes {
         let bit: UInt8 = 1 << category.rawValue
         if try pass.oneOf(["choice": true, "quiet_hours": false]) {
+          // Where the basis is consent, the user's no is the law's: row 8 leaves a `user-off` to row
+          // 9, and an event that passed row 9 would go to somebody who refused it (requirements L1).
+          guard !categories[Int(category.rawValue)].consentBasis else {
+            throw pass.refuse(
+              "\(category.name) rests on consent, and nothing passes a user's no there: write "
+                + "\"quiet_hours\" alone, or register the event under a category with another "
+                + "lawful basis")
+          }
           names[position(event)].facts.passesChoice |= bit
         } else {
           names[position(event)].facts.passesQuietHours |= bit

@@ -38,8 +38,16 @@ public final class ZonePublisher: Sendable {
     return ZoneTable(header: UnsafePointer(bitPattern: bits)!)
   }
 
-  /// Makes a database the current one. Numbers of names stay as they are; names that are new to it
-  /// get numbers; names that it no longer has are not known until a later one has them again.
+  /// The zones that the current table knows and this database has not, in no order. Publishing it
+  /// would judge their users in another zone.
+  public func missing(from database: ZoneDatabase) -> [String] {
+    let names = Set(database.names.map(\.name))
+    return knownNames().filter { !names.contains(Array($0.utf8)) }
+  }
+
+  /// Makes a database the current one, whatever it lacks: see `missing(from:)`. Numbers of names
+  /// stay as they are; names that are new to it get numbers; names that it no longer has are not
+  /// known until a later one has them again.
   /// - Parameter nowSeconds: the instant around which look-ups will be fastest.
   public func publish(_ database: ZoneDatabase, nowSeconds: Int64) {
     writer.withLock { writer in
@@ -68,14 +76,17 @@ public final class ZonePublisher: Sendable {
 
   /// At most three zones of the current database that the writer of an unknown name may have meant.
   public func suggestions(for name: String) -> [String] {
-    let known = writer.withLock { writer in
+    ZoneSuggestions.closest(to: name, among: knownNames())
+  }
+
+  private func knownNames() -> [String] {
+    writer.withLock { writer in
       let table = writer.current.table
       return (0..<writer.names.count).compactMap { zone in
         table.isKnown(UInt16(zone))
           ? String(decoding: table.name(UInt16(zone)), as: UTF8.self) : nil
       }
     }
-    return ZoneSuggestions.closest(to: name, among: known)
   }
 
   /// Retired tables whose memory is not free yet.

@@ -6,6 +6,7 @@ enum CommandTable {
     TopicsCommand.command,
     PublishCommand.command,
     GenerateCommand.command,
+    DispatchCommand.command,
     BrokerCommand.command,
   ]
 }

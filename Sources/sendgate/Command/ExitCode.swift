@@ -15,6 +15,8 @@ enum ExitCode {
   static let cannotCreate: Int32 = 73
   /// Reading or writing failed on the way.
   static let ioError: Int32 = 74
+  /// A run that was to end by itself could not read all its input.
+  static let inputUnread: Int32 = 75
   /// The configuration is wrong.
   static let configuration: Int32 = 78
   /// Another process has taken this one's place. Its own code, so that a supervisor waits before it

@@ -15,12 +15,18 @@ final class Findings: Sendable {
     var reasons: [String]
   }
 
+  /// Who reads besides the lanes.
+  enum Reader { case topics, preferences }
+
   private struct State {
     var counts: TopicCounts?
     var stop: Stop?
     /// What the topics are waited for with; nil: nothing.
     var waiting: String? = "the topics have not been looked at yet"
+    /// What Kafka refuses of the topics or the preferences, with what to grant.
+    var refusals: [Reader: String] = [:]
     var lanes: [(name: String, problem: String?)] = []
+    var zonesRefusal: String?
   }
 
   private let state = Mutex(State())
@@ -29,6 +35,8 @@ final class Findings: Sendable {
   var stop: Stop? { state.withLock { $0.stop } }
   var waiting: String? { state.withLock { $0.waiting } }
   var lanes: [(name: String, problem: String?)] { state.withLock { $0.lanes } }
+  /// Why the tz database on disk is not taken; nil: it is in use.
+  var zonesRefusal: String? { state.withLock { $0.zonesRefusal } }
 
   func found(_ counts: TopicCounts) {
     state.withLock {
@@ -38,6 +46,14 @@ final class Findings: Sendable {
   }
 
   func isWaiting(_ reason: String) { state.withLock { $0.waiting = reason } }
+
+  func refusal(of reader: Reader) -> String? { state.withLock { $0.refusals[reader] } }
+
+  func isRefused(_ reader: Reader, _ reason: String?) {
+    state.withLock { $0.refusals[reader] = reason }
+  }
+
+  func zonesAreRefused(_ reason: String?) { state.withLock { $0.zonesRefusal = reason } }
 
   /// The first reason stays.
   func mustStop(_ exitCode: Int32, _ reasons: [String]) {
@@ -51,12 +67,21 @@ final class Findings: Sendable {
     state.withLock { $0.lanes = lanes }
   }
 
+  /// A lane that has not gone round for so long is inside a step that does not succeed.
+  private static let turnMsMax: Int64 = 15_000
+
   private static func problem(_ runner: LaneRunner) -> String? {
     if let end = runner.end { return "ended: \(end)" }
     if runner.control.request != .none { return "draining" }
+    let nowMs = SystemClock().monotonicMs()
+    let turnedAtMs = runner.counters[.turnAtMs]
+    if turnedAtMs > 0, nowMs - turnedAtMs > turnMsMax {
+      return "waiting for \((nowMs - turnedAtMs) / 1_000) s: \(runner.health.waiting ?? "")"
+    }
+    if let obstacle = runner.obstacle(nowMs: nowMs) { return obstacle }
     if runner.counters[.isPaused] != 0 { return "paused: the preferences are not up to date" }
     let restoring = runner.counters[.restoringPartitions]
     if restoring > 0 { return "reading back the state of \(restoring) partitions" }
-    return nil
+    return runner.health.reading.problem
   }
 }

@@ -6,7 +6,9 @@ import Telemetry
 /// Every metric of the gate, by name. The counts are kept where they are counted and read when
 /// somebody asks.
 enum GateMetrics {
-  static func register(_ world: SharedWorld, in registry: MetricRegistry) {
+  static func register(
+    _ world: SharedWorld, _ findings: Findings, in registry: MetricRegistry
+  ) {
     registry.info(
       "build", help: "What this process is.",
       labels: [
@@ -25,6 +27,11 @@ enum GateMetrics {
       guard world.readiness.isReady else { return nil }
       return Double(world.readiness.behindMs(nowMs: SystemClock().monotonicMs())) / 1_000
     }
+    registry.gauge(
+      "tzdb_refused",
+      help:
+        "1 while the tz database on disk is refused, as a zone of it is gone or damaged; the one read before stays in use."
+    ) { findings.zonesRefusal == nil ? 0 : 1 }
     for count in PreferenceCounters.Count.allCases {
       registry.counter(
         "preference_records",
@@ -84,9 +91,29 @@ enum GateMetrics {
       "unregistered_names", help: "Candidates whose event or subtype the policy does not know.",
       labels: labels
     ) { counters[.unregisteredNames] }
+    registry.counter(
+      "headers_left_out",
+      help: "Records written without their candidate's headers, with which they were too large.",
+      labels: labels
+    ) { runner.headersLeftOut }
     registry.gauge(
-      "lag_records", help: "Candidates not yet decided, as last heard.", labels: labels
-    ) { Double(counters[.lag]) }
+      "lag_records",
+      help: "Candidates not yet decided, as last heard; absent where that is not known.",
+      labels: labels
+    ) {
+      // It is read once a second; of a partition that was just assigned nothing is known yet.
+      let isKnown =
+        counters[.ownedPartitions] > 0 && runner.health.reading.unread == 0 && counters[.lag] >= 0
+      return isKnown ? Double(counters[.lag]) : nil
+    }
+    registry.gauge(
+      "unread_partitions",
+      help: "Owned partitions of which nothing came yet, or that cannot be read.", labels: labels
+    ) { Double(runner.health.reading.unread) }
+    registry.gauge(
+      "stalled_partitions",
+      help: "Owned partitions with candidates to decide and no progress.", labels: labels
+    ) { Double(runner.health.reading.stalled) }
     registry.gauge("owned_partitions", help: "Partitions this lane owns.", labels: labels) {
       Double(counters[.ownedPartitions])
     }

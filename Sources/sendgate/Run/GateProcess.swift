@@ -11,23 +11,25 @@ final class GateProcess {
   private let world: SharedWorld
   private let untilIdleMs: Int64?
   private let clock = SystemClock()
-  private let timeZones = TimeZoneDatabase()
   private let sideControl = LaneControl()
   private let findings = Findings()
   private let registry = MetricRegistry()
+  private let zones: ZonesKeeper
   private let mainBeat: Heartbeat
   private var server: HTTPServer?
   private var runners: [LaneRunner] = []
   private var laneThreads: [NamedThread] = []
   private var sideThreads: [NamedThread] = []
   private var status: StatusLine
-  private var zonesSeen: Set<String> = []
-  private var zonesCheckedAtMs: Int64 = 0
-  private var zonesRenewedAtMs: Int64 = 0
   private static let stopMsMin: Int64 = 2_000
   private static let abandonMsMax: Int64 = 1_000
+  /// An obstacle that passes within this is none: a partition that was just assigned, a right that is
+  /// being granted.
+  private static let obstacleMsMax: Int64 = 10_000
   private var turnedAtMs: Int64 = 0
+  private var obstacleSinceMs: Int64?
   private var drainUntilMs: Int64?
+  private var isAskedToEnd = false
   /// When to end whatever the lanes are waiting in: they were told not to wait.
   private var leaveAtMs: Int64?
   /// Why the gate stops by itself: the exit code to end with.
@@ -39,12 +41,7 @@ final class GateProcess {
     mainBeat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(configuration.livenessTimeoutMs))
     status = StatusLine()
-    do throws(TimeZoneDatabaseError) {
-      try timeZones.load(into: world.zones)
-    } catch {
-      throw CommandFailure(ExitCode.noInput, "\(error)")
-    }
-    try PolicyFile.check(world.policy, world.zones)
+    zones = try ZonesKeeper(world, findings, registry)
   }
 
   /// The exit code.
@@ -56,10 +53,9 @@ final class GateProcess {
       [
         "version": .string(String(describing: GateVersion.text)),
         "policy": .string(world.policy.version),
-        "tzdb": .string(zonesVersion),
+        "tzdb": .string(zones.version),
       ])
-    GateMetrics.register(world, in: registry)
-    noteZones()
+    GateMetrics.register(world, findings, in: registry)
     guard startHTTP() else { return ExitCode.unavailable }
     defer { server?.stop() }
     startSideThreads()
@@ -128,13 +124,10 @@ final class GateProcess {
     for runner in runners {
       if let end = runner.end { heed(end, of: runner) }
     }
-    if let untilIdleMs, drainUntilMs == nil, isIdle(nowMs, forMs: untilIdleMs) {
-      world.log.info("No input for long enough; draining")
-      drain()
-    }
+    if let untilIdleMs, drainUntilMs == nil { heedIdleness(nowMs, forMs: untilIdleMs) }
     if let drainUntilMs, nowMs >= drainUntilMs { abandon(nowMs) }
     if let leaveAtMs, nowMs >= leaveAtMs { leave() }
-    heedZones(nowMs)
+    zones.turn(nowMs)
     findings.publish(runners)
     status.show(runners, isReady: world.readiness.isReady, users: world.preferences.users, nowMs)
   }
@@ -153,6 +146,7 @@ final class GateProcess {
   private func heed(_ signal: String) {
     if drainUntilMs == nil {
       world.log.info("Draining", ["signal": .string(signal)])
+      isAskedToEnd = true
       drain()
     } else {
       world.log.warning("Leaving without waiting", ["signal": .string(signal)])
@@ -168,7 +162,9 @@ final class GateProcess {
   /// A lane inside a call to a broker that does not answer cannot be asked. What it left open is the
   /// coordinator's to abort.
   private func leave() -> Never {
-    let code = failure ?? ExitCode.ok
+    // A run that was to end by itself, and could not, did not read and commit all its input.
+    let isUnread = untilIdleMs != nil && !isAskedToEnd
+    let code = failure ?? (isUnread ? ExitCode.inputUnread : ExitCode.ok)
     world.log.warning("Left while lanes were waiting for a broker", ["exit.code": .integer(code)])
     world.log.flush()
     _exit(code)
@@ -208,11 +204,43 @@ final class GateProcess {
     for runner in runners { runner.control.ask(request) }
   }
 
+  /// Ends a run that was to end by itself: with 0 once all input is decided, and with a code of its
+  /// own where some of it cannot be read. No input is what both look like from the lanes alone.
+  private func heedIdleness(_ nowMs: Int64, forMs: Int64) {
+    guard let obstacle = obstacle(nowMs) else {
+      obstacleSinceMs = nil
+      guard isIdle(nowMs, forMs: forMs) else { return }
+      world.log.info("No input for long enough; draining")
+      drain()
+      return
+    }
+    let sinceMs = obstacleSinceMs ?? nowMs
+    obstacleSinceMs = sinceMs
+    guard nowMs - sinceMs >= max(forMs, Self.obstacleMsMax) else { return }
+    world.log.error(
+      "Ending without having read all input: it cannot be read", ["reason": .string(obstacle)])
+    failure = ExitCode.inputUnread
+    drain()
+  }
+
+  /// Why input is not read that may be there. What is merely late (a broker that is away, a state
+  /// that is read back) is none.
+  private func obstacle(_ nowMs: Int64) -> String? {
+    if let refusal = findings.refusal(of: .topics) { return refusal }
+    guard world.readiness.isReady else { return findings.refusal(of: .preferences) }
+    for runner in runners {
+      if let obstacle = runner.obstacle(nowMs: nowMs) { return obstacle }
+      if let problem = runner.health.reading.problem { return problem }
+    }
+    return nil
+  }
+
   private func isIdle(_ nowMs: Int64, forMs: Int64) -> Bool {
     guard world.readiness.isReady, !runners.isEmpty else { return false }
     return runners.allSatisfy { runner in
       runner.counters[.inputAtMs] > 0 && nowMs - runner.counters[.inputAtMs] >= forMs
         && runner.counters[.transactionRecords] == 0 && runner.counters[.ownedPartitions] > 0
+        && runner.health.reading.unread == 0 && runner.health.reading.behind == 0
     }
   }
 
@@ -220,35 +248,6 @@ final class GateProcess {
     guard drainUntilMs != nil else { return false }
     return runners.allSatisfy { $0.end != nil }
   }
-
-  /// Reloads the zones when the database on disk has changed.
-  private func heedZones(_ nowMs: Int64) {
-    if nowMs - zonesCheckedAtMs >= Int64(world.configuration.zonesCheckIntervalMs) {
-      zonesCheckedAtMs = nowMs
-      if timeZones.changed() {
-        do throws(TimeZoneDatabaseError) {
-          try timeZones.load(into: world.zones)
-          noteZones()
-          world.log.info("Reloaded the time zones", ["tzdb": .string(zonesVersion)])
-        } catch {
-          world.log.error(
-            "The time zones cannot be read; the ones read before stay in use",
-            ["reason": .string("\(error)")])
-        }
-      }
-    }
-    if nowMs - zonesRenewedAtMs >= 3_600_000 {
-      zonesRenewedAtMs = nowMs
-      world.zones.renewCaches(nowSeconds: clock.wallMs() / 1_000)
-    }
-  }
-
-  private func noteZones() {
-    guard zonesSeen.insert(zonesVersion).inserted else { return }
-    GateMetrics.registerZones(zonesVersion, world, in: registry)
-  }
-
-  private var zonesVersion: String { String(decoding: world.zones.current.version, as: UTF8.self) }
 
   // MARK: Ending
 

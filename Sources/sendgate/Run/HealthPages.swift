@@ -22,8 +22,12 @@ struct HealthPages: Sendable {
     var checks = [
       ReadinessCheck(name: "topics", problem: findings.stop?.reasons.first ?? findings.waiting),
       ReadinessCheck(
-        name: "preferences (\(world.preferences.users) users)", problem: preferences(world)),
-      ReadinessCheck(name: "time zones (tz database \(version))"),
+        name: "preferences (\(world.preferences.users) users)",
+        problem: preferences(world, findings)),
+      // No problem: the zones in use are good, and a restart would mend nothing.
+      ReadinessCheck(
+        name: "time zones (tz database \(version)"
+          + (findings.zonesRefusal.map { "; the one on disk is refused: \($0)" } ?? "") + ")"),
     ]
     let lanes = findings.lanes
     if lanes.isEmpty { checks.append(ReadinessCheck(name: "lanes", problem: "not started")) }
@@ -31,10 +35,13 @@ struct HealthPages: Sendable {
     return checks
   }
 
-  private static func preferences(_ world: SharedWorld) -> String? {
-    guard world.readiness.isReady else { return "not read to their end yet" }
+  private static func preferences(_ world: SharedWorld, _ findings: Findings) -> String? {
+    // Told once, when it was met; it explains only what is still wrong.
+    let refusal = findings.refusal(of: .preferences).map { ": \($0)" } ?? ""
+    guard world.readiness.isReady else { return "not read to their end yet" + refusal }
     let behindMs = world.readiness.behindMs(nowMs: SystemClock().monotonicMs())
     guard let limit = world.policy.preferencesStaleSecondsMax(.ordinary) else { return nil }
-    return behindMs > limit * 1_000 ? "\(behindMs / 1_000) s behind (limit \(limit) s)" : nil
+    return behindMs > limit * 1_000
+      ? "\(behindMs / 1_000) s behind (limit \(limit) s)" + refusal : nil
   }
 }

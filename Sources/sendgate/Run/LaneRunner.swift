@@ -12,6 +12,8 @@ final class LaneRunner: Sendable {
   let name: String
   let counters = LoopCounters()
   let control = LaneControl()
+  let health = LaneHealth()
+  private let headersLeftOutCount = Atomic<UInt64>(0)
   private let worker: Int
   private let world: SharedWorld
   private let partitionCount: Int32
@@ -27,6 +29,25 @@ final class LaneRunner: Sendable {
 
   /// How the lane ended; nil while it runs.
   var end: LaneEnd? { ending.withLock { $0 } }
+
+  /// Records written without their candidate's headers; those of aborted transactions count too.
+  var headersLeftOut: UInt64 { headersLeftOutCount.load(ordering: .relaxed) }
+
+  private func noteHeadersLeftOut(_ count: UInt64) {
+    headersLeftOutCount.wrappingAdd(count, ordering: .relaxed)
+    world.log.warning(
+      "Records are written without their candidates' headers: with them they are too large",
+      ["lane": .string(name), "records": .integer(Int(count))])
+  }
+
+  /// What must be granted or mended outside before the lane can read its input; nil: nothing that is
+  /// known of.
+  func obstacle(nowMs: Int64) -> String? {
+    let owned = counters[.ownedPartitions]
+    if let group = health.groupProblem(ownsPartitions: owned > 0, nowMs: nowMs) { return group }
+    if counters[.restoringPartitions] > 0 { return health.stateProblem }
+    return nil
+  }
 
   /// The whole life of the lane, on the calling thread.
   func run() {
@@ -74,12 +95,13 @@ final class LaneRunner: Sendable {
           TransactionalSink.Settings(
             properties: properties, topics: outputs, inputTopic: names[inputRole],
             groupID: groupID),
-          onEvent: onEvent), stateTopic)
+          onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic)
     }
     return loop(
       source,
       AtLeastOnceSink(
         properties: properties, topics: outputs, onEvent: onEvent,
+        onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) },
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
         }), stateTopic)
@@ -96,7 +118,7 @@ final class LaneRunner: Sendable {
     tell(properties, "\(name) consumer")
     return try CandidateTopic(
       topic: world.topicNames[inputRole], properties: properties,
-      recordsMax: world.configuration.batchRecordsMax,
+      recordsMax: world.configuration.batchRecordsMax, health: health,
       onEvent: world.onKafkaEvent("\(name) consumer"),
       onProblem: { [log = world.log, name] error in
         log.warning(
@@ -131,7 +153,8 @@ final class LaneRunner: Sendable {
       // Only the ordinary lane holds.
       otherTopics: lane == .security ? [] : [world.topicNames[.deferred]],
       properties: world.kafka, onEvent: world.onKafkaEvent("\(name) state"),
-      onProblem: { [log = world.log, name] error in
+      onProblem: { [log = world.log, name, health] error in
+        health.setStateProblem("\(error)")
         log.warning(
           "Reading the state topic met an error; it is retried",
           ["lane": .string(name), "kafka.error": .string("\(error)")])
@@ -157,7 +180,15 @@ final class LaneRunner: Sendable {
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),
         staleMsMax: world.policy.preferencesStaleSecondsMax(lane).map { $0 * 1_000 }),
       counters: counters, control: control, readiness: world.readiness, epochs: world.epochs,
-      onEvent: { [log = world.log, name] event in LaneLog.write(event, lane: name, to: log) }
+      onEvent: { [log = world.log, name, health] event in
+        switch event {
+        case .waiting(let reason), .retrying(_, let reason): health.isWaiting(for: reason)
+        // Whatever the state topic had to say, it was read.
+        case .restored: health.setStateProblem(nil)
+        default: break
+        }
+        LaneLog.write(event, lane: name, to: log)
+      }
     ).run()
   }
 }

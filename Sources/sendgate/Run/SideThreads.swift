@@ -24,6 +24,11 @@ enum TopicThread {
     let finding = watch.waitForTopics(control) { finding in
       let reason = words(finding)
       findings.isWaiting(reason)
+      if case .refused = finding {
+        findings.isRefused(.topics, reason)
+      } else {
+        findings.isRefused(.topics, nil)
+      }
       world.log.warning("Waiting for the topics", ["reason": .string(reason)])
       if patience.isOver {
         findings.mustStop(
@@ -33,6 +38,7 @@ enum TopicThread {
     }
     switch finding {
     case .right(let counts)?:
+      findings.isRefused(.topics, nil)
       findings.found(
         TopicCounts(ordinary: counts[.candidate]!, security: counts[.candidateSecurity]!))
       let wrong = watch.watch(
@@ -49,6 +55,7 @@ enum TopicThread {
   private static func words(_ finding: TopicWatch.Finding) -> String {
     switch finding {
     case .unreachable(let reason): "no broker answers at kafka.bootstrap.servers: \(reason)"
+    case .refused(let reason): "Kafka refuses to tell of them: \(reason)"
     case .missing(let topics):
       "topics that do not exist: \(topics.joined(separator: ", ")); sendgate topics create makes them"
     case .right, .wrong: "\(finding)"
@@ -74,7 +81,10 @@ enum PreferenceThread {
         settings: PreferenceFollower.Settings(
           properties: world.kafka, topics: world.topicNames),
         onEvent: world.onKafkaEvent("preferences"),
-        onAlarm: { [log = world.log] alarm in write(alarm, to: log) },
+        onAlarm: { [log = world.log] alarm in
+          if case .refused(let reason) = alarm { findings.isRefused(.preferences, reason) }
+          write(alarm, to: log)
+        },
         onReady: { [log = world.log] documents, tookMs in
           log.info(
             "The preferences are read",
@@ -104,6 +114,8 @@ enum PreferenceThread {
         ["offset": .integer(offset)])
     case .waiting(let reason):
       log.warning("Waiting for the preferences", ["reason": .string(reason)])
+    case .refused(let reason):
+      log.error("Kafka refuses to let the preferences be read", ["reason": .string(reason)])
     }
   }
 }

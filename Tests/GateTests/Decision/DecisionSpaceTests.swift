@@ -135,7 +135,9 @@ import Testing
         for rule in [Policy.QuietHoursRule.drop, .defer, .bypass] {
           s.rule = rule
           s.dropsOnInvalidWindow = isDefaultOn
-          for bypass in Situation.Bypass.allCases {
+          // No policy lets an event pass the choice in a category that rests on consent.
+          for bypass in Situation.Bypass.allCases
+          where category != .marketing || bypass == .nothing || bypass == .quiet {
             s.bypass = bypass
             guard body(s) else { return false }
           }

@@ -8,7 +8,11 @@ import Testing
   private static func policy(_ path: String, _ value: String?) -> [UInt8] {
     let text = BuiltInPolicy.json
     let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    let tree = try! StrictParser.parse(Array(bytes))
+    return replacing(Array(bytes), path, value)
+  }
+
+  private static func replacing(_ policy: [UInt8], _ path: String, _ value: String?) -> [UInt8] {
+    let tree = try! StrictParser.parse(policy)
     let replacement = value.map { try! StrictParser.parse($0) }
     return replace(tree, path.split(separator: ".").map { Array($0.utf8) }[...], replacement).json
   }
@@ -90,6 +94,14 @@ import Testing
     ),
     (
       "bypass_events", bypass("payment_failed", "transactional", #"["all"]"#), "choice, quiet_hours"
+    ),
+    (
+      "bypass_events", bypass("promotion", "marketing", #"["choice"]"#),
+      #"marketing rests on consent, and nothing passes a user's no there: write "quiet_hours""#
+    ),
+    (
+      "bypass_events", bypass("promotion", "marketing", #"["quiet_hours","choice"]"#),
+      "register the event under a category with another lawful basis"
     ),
     ("critical_allow_list", #"["like"]"#, "register it under security"),
     ("critical_allow_list", #"["unheard_of"]"#, "register it under security"),
@@ -182,10 +194,22 @@ import Testing
       ("fallback_timezone", #""Europe/Berlin""#), ("payload_bytes_max", "60000"),
       ("hold_hours_max", "1"),
       ("duplicates_horizon_hours", "72"), ("preferences_stale_seconds_max.ordinary", "null"),
-      ("bypass_events", "[]"), ("critical_allow_list", "[]"), ("suppressions.bounced", "[]"),
+      ("bypass_events", "[]"),
+      ("bypass_events", Self.bypass("promotion", "marketing", #"["quiet_hours"]"#)),
+      ("bypass_events", Self.bypass("like", "social", #"["choice"]"#)),
+      ("critical_allow_list", "[]"), ("suppressions.bounced", "[]"),
     ] {
       #expect(Self.refusal(Self.policy(path, value)) == nil, "\(path) \(value)")
     }
+    // What decides is the category's basis, not its name.
+    let contract = Self.policy("categories.marketing.lawful_basis.basis", #""contract""#)
+    let both = Self.replacing(
+      contract, "bypass_events", Self.bypass("promotion", "marketing", #"["choice"]"#))
+    #expect(Self.refusal(both) == nil)
+    let consent = Self.policy("categories.transactional.lawful_basis.basis", #""consent""#)
+    #expect(
+      Self.refusal(consent)?.contains("policy key bypass_events[0].passes[0]: \"choice\"") == true,
+      "the built-in policy's own bypass event, once its category rests on consent")
     let swiss = try Self.policy(
       "regions_regulated_additional", #"[{"region":"CH","reason":"FADP"}]"#
     )

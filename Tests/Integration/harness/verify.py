@@ -26,14 +26,14 @@ CLOCK_SLACK_MS = 5
 
 @functools.cache
 def validators():
-    """outcome -> validator of its schema."""
+    """outcome (and `receipt`) -> validator of its schema."""
     schemas = {path.name: json.loads(path.read_text()) for path in (ROOT / "deploy/contracts").glob("*.schema.json")}
     registry = Registry()
     for schema in schemas.values():
         registry = registry.with_resource(schema["$id"], Resource.from_contents(schema))
     return {
         outcome: Draft202012Validator(schemas[f"{outcome}.schema.json"], registry=registry)
-        for outcome in ("approved", "deferred", "dropped")
+        for outcome in ("approved", "deferred", "dropped", "receipt")
     }
 
 

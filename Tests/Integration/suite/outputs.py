@@ -142,6 +142,31 @@ def headers_are_carried_and_ours_set(world):
 
 
 @case()
+def headers_that_are_too_large_are_left_out(world):
+    """A candidate whose headers make its decision larger than a record may be is decided without them, and counted."""
+    world.create_topics()
+    world.prefer(document("u-1"))
+    gate = world.gate()
+    # What fits here is refused by the gate's own producer, which takes a million bytes.
+    producer = world.new_producer(**{"message.max.bytes": 1_048_000})
+    large = [("traceparent", b"00-1"), ("baggage", b"x" * 1_000_500)]
+    world.send(candidate("n-1", "u-1"), headers=large, producer=producer)
+    producer.flush(30)
+    reader = world.reader()
+    (first,) = reader.count(1)
+    expect_equal(first.record["reason"], "ok", "the decision")
+    expect_equal({name for name, _ in first.headers}, {"outcome", "reason", "notification_id"}, "its headers")
+    (second,) = world.decide(reader, candidate("n-2", "u-1"), headers=large[:1])
+    expect_equal(second.header("traceparent"), b"00-1", "the next one's header")
+    counted = {
+        labels["lane"]: value for name, labels, value in gate.metrics() if name == "sendgate_headers_left_out_total"
+    }
+    expect_equal(counted, {"ordinary-0": 1, "security-0": 0}, "records without headers")
+    expect("without their candidates' headers" in gate.output(), "the log does not say so")
+    gate.drain()
+
+
+@case()
 def keys_and_partitions(world):
     """What comes of partition p goes to p under the user's key, on all three topics and from both lanes."""
     world.create_topics(partitions=6, security=3)

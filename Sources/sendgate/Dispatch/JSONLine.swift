@@ -1,0 +1,59 @@
+/// One JSON object on one line, member by member.
+struct JSONLine {
+  private(set) var text = "{"
+  private var isFirst = true
+
+  /// The line of the members that `body` adds.
+  static func make(_ body: (inout JSONLine) -> Void) -> String {
+    var line = JSONLine()
+    body(&line)
+    return line.text + "}"
+  }
+
+  /// Nil is left out.
+  mutating func add(_ name: String, _ value: String?) {
+    guard let value else { return }
+    key(name)
+    string(value)
+  }
+
+  /// An object in it.
+  mutating func add(_ name: String, _ body: (inout JSONLine) -> Void) {
+    key(name)
+    text += Self.make(body)
+  }
+
+  mutating func addNull(_ name: String) {
+    key(name)
+    text += "null"
+  }
+
+  mutating func add(_ name: String, number: Int) {
+    key(name)
+    text += "\(number)"
+  }
+
+  private mutating func key(_ name: String) {
+    if !isFirst { text += "," }
+    isFirst = false
+    string(name)
+    text += ":"
+  }
+
+  private mutating func string(_ value: String) {
+    text += "\""
+    for scalar in value.unicodeScalars {
+      switch scalar.value {
+      case 0x22, 0x5C:
+        text += "\\"
+        text.unicodeScalars.append(scalar)
+      // DEL and the C1 controls too: a terminal that shows the line would obey them.
+      case 0..<0x20, 0x7F...0x9F:
+        let digits = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    text += "\""
+  }
+}
