@@ -28,7 +28,9 @@ final class BlockArena {
   init() { directory = .allocate(capacity: Self.chunksMax) }
 
   deinit {
-    for chunk in 0..<chunkCount { directory[chunk].deallocate() }
+    for chunk in 0..<chunkCount {
+      HugePages.deallocate(directory[chunk], words: Self.chunkWords)
+    }
     directory.deallocate()
   }
 

@@ -25,7 +25,7 @@ struct ShardIndex {
     base[0] = UInt64(capacity)
   }
 
-  func deallocate() { base.deallocate() }
+  func deallocate() { HugePages.deallocate(base, words: Self.headerWords + capacity * 2) }
 
   var capacity: Int { Int(base[0]) }
   var memoryBytes: Int { (Self.headerWords + capacity * 2) * 8 }
