@@ -147,7 +147,7 @@ class Bench:
         command = [sys.executable, os.path.join(os.path.dirname(__file__), "peer.py"), "--bootstrap", self.bootstrap,
                    "--group", run, "--input", names["candidate"], "--preferences", names["preferences.state"],
                    "--records", str(self.records)]
-        command += [word for role in OUTPUTS for word in ("--" + role, names[role])]
+        command += [word for role in [*OUTPUTS, "state"] for word in ("--" + role, names[role])]
         out, busy = cores.run(command, self.broker)
         took = json.loads(out)
         return took["seconds"], took["cpu_seconds"], took, busy

@@ -118,7 +118,7 @@ public final class PreferenceFollower {
     }
     startedAtMs = clock.monotonicMs()
     for reader in [state, defaults] {
-      while !reader.start() {
+      while !reader.start(nowMs: clock.monotonicMs()) {
         if control.request != .none { return nil }
         clock.sleep(ms: 500)
       }
