@@ -34,13 +34,46 @@ for document in Candidates.hostileDocuments { apply(document) }
 struct Share {
   var name: String
   var lane: Lane
+  var policy = Policy.builtIn
   var candidates: Candidates
+}
+
+/// The built-in policy with caps on all that may be capped.
+func policyWithCaps() -> Policy {
+  let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  guard let file = fopen("/\(root)/deploy/policy.json", "rb") else {
+    fatalError("no deploy/policy.json")
+  }
+  var bytes = [UInt8](repeating: 0, count: 1 << 16)
+  bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
+  fclose(file)
+  let pieces = String(decoding: bytes, as: UTF8.self).split(
+    separator: #""caps": []"#, omittingEmptySubsequences: false)
+  let caps = """
+    [{"name":"day","count":3,"style":"calendar_day"},\
+    {"name":"hour","count":2,"style":"sliding","window_seconds":3600}]
+    """
+  var text = String(pieces[0])
+  // In the file's order; security is never capped.
+  for (cap, piece) in zip([caps, "[]", caps, caps], pieces[1...]) {
+    text += #""caps": \#(cap)"# + piece
+  }
+  return text.withUTF8 {
+    do throws(PolicyError) {
+      return try Policy(json: UnsafeRawBufferPointer($0))
+    } catch {
+      fatalError(error.description)
+    }
+  }
 }
 
 let shares = [
   Share(
     name: "ordinary", lane: .ordinary,
     candidates: .ordinary(recordCount * 7 / 10, users: users, of: population, seed: 21)),
+  Share(
+    name: "capped", lane: .ordinary, policy: policyWithCaps(),
+    candidates: .ordinary(recordCount * 7 / 10, users: users, of: population, seed: 24)),
   Share(
     name: "security", lane: .security,
     candidates: .security(recordCount * 2 / 10, users: users, of: population, seed: 22)),
@@ -70,13 +103,75 @@ let slot = epochs.register()
   }
 }
 
+/// Bytes that live as long as the process.
+func kept(_ text: String) -> UnsafeRawBufferPointer {
+  let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+  copy.copyBytes(from: text.utf8)
+  return UnsafeRawBufferPointer(copy)
+}
+
+/// A rejection of an approval.
+func receipt(_ output: OutputRecord, _ input: InputRecord) -> InputRecord {
+  let name = #""device_id":""#
+  let record = String(decoding: output.value, as: UTF8.self)
+  let device = record[record.firstRange(of: name)!.upperBound...].prefix { $0 != "\"" }
+  let id = String(decoding: output.notificationID!, as: UTF8.self)
+  let user = String(decoding: output.key!, as: UTF8.self)
+  return InputRecord(
+    partition: input.partition, offset: 0, timestampMs: nowMs, key: kept(user),
+    value: kept(
+      """
+      {"notification_id":"\(id)","device_id":"\(device)","user_id":"\(user)",\
+      "provider":"apns","status":"rejected","code":"BadDeviceToken","at":\(nowMs)}
+      """), handle: nil)
+}
+
+/// Rejects what the capped share lets out, device by device; returns the allocations of doing so.
+@MainActor func receiptAllocations() -> UInt64 {
+  let share = shares.first { $0.name == "capped" }!
+  let state = LaneState(
+    policy: share.policy, partitionCount: Candidates.partitionCount, hashKey: (3, 4))
+  for partition in 0..<Candidates.partitionCount { state.open(partition) }
+  let engine = Engine(
+    lane: share.lane, policy: share.policy, preferences: preferences, zones: zones,
+    partitionCount: Candidates.partitionCount, state: state)
+  var receipts: [InputRecord] = []
+  for from in stride(from: 0, to: share.candidates.records.count, by: Engine.batchRecordsMax) {
+    let records = Array(share.candidates.records[from...].prefix(Engine.batchRecordsMax))
+    records.withUnsafeBufferPointer { records in
+      for output in engine.decide(records, nowMs: nowMs) where output.outcome == .approved {
+        receipts.append(receipt(output, records[output.inputIndex]))
+      }
+    }
+  }
+  state.commit(nowMs: nowMs)
+  let refunder = Refunder(state: state, partitionCount: Candidates.partitionCount)
+  func pass() -> UInt64 {
+    receipts.withUnsafeBufferPointer { receipts in
+      let before = ca_allocations()
+      for from in stride(from: 0, to: receipts.count, by: 256) {
+        let end = min(from + 256, receipts.count)
+        refunder.take(UnsafeBufferPointer(rebasing: receipts[from..<end]), nowMs: nowMs)
+      }
+      return ca_allocations() - before
+    }
+  }
+  let warmUp = pass()
+  state.rollback()
+  let steady = pass()
+  print(
+    "receipts: \(receipts.count) records, \(steady) allocations (\(warmUp) while warming up)")
+  if refunder.tally.refunded == 0 { fatalError("the receipts refund nothing") }
+  return steady
+}
+
 var failed = false
 for share in shares {
   let state = LaneState(
-    policy: .builtIn, partitionCount: Candidates.partitionCount, hashKey: (3, 4))
+    policy: share.policy, partitionCount: Candidates.partitionCount, hashKey: (3, 4))
   for partition in 0..<Candidates.partitionCount { state.open(partition) }
   let engine = Engine(
-    lane: share.lane, policy: .builtIn, preferences: preferences, zones: zones,
+    lane: share.lane, policy: share.policy, preferences: preferences, zones: zones,
     partitionCount: Candidates.partitionCount, state: state)
   let warmUp = pass(share, engine)
   state.rollback()
@@ -91,13 +186,16 @@ for share in shares {
   if steady > 0 { failed = true }
 }
 
+if receiptAllocations() > 0 { failed = true }
+
 // A workload that no longer reaches a reason would prove nothing of its path.
 let reached: [Reason] = [
   .invalidCandidate, .unknownCategory, .categoryMismatch, .payloadTooLarge, .criticalNotAllowed,
   .expired, .unknownUser, .preferencesUnreadable, .unknownDevice, .noDevices, .duplicate,
   .suppressedAbuseHold,
   .noGdprConsent, .accountOptedOut, .deviceOptedOut, .subtypeMuted, .osPermissionDenied,
-  .tokenRevoked, .tokenExpired, .quietHoursDropped, .quietHoursDeferred, .quietHoursBypassed, .ok,
+  .tokenRevoked, .tokenExpired, .quietHoursDropped, .frequencyCapped, .quietHoursDeferred,
+  .quietHoursBypassed, .ok,
 ]
 for reason in reached where seen[Int(reason.rawValue)] == 0 {
   print("the workload reaches no \(reason.name)")

@@ -25,13 +25,13 @@ final class CompactedTopicReader {
     onEvent: @escaping KafkaEventHandler, onProblem: @escaping (ReadingProblem) -> Void
   ) throws(ConfigurationError) {
     reader = try PartitionReader(
-      topic: topic, properties: try Self.completed(properties), onEvent: onEvent)
+      topic: topic, properties: try Self.properties(properties), onEvent: onEvent)
     batch = RecordBatch(recordsMax: 4096)
     self.requestTimeoutMs = requestTimeoutMs
     self.onProblem = onProblem
   }
 
-  private static func completed(
+  static func properties(
     _ properties: KafkaProperties
   ) throws(ConfigurationError) -> KafkaProperties {
     var properties = properties

@@ -110,6 +110,13 @@ public final class PreferenceFollower {
     }
   }
 
+  /// What its readers are set to, over what the operator chose.
+  public static func properties(
+    _ properties: KafkaProperties
+  ) throws(ConfigurationError) -> KafkaProperties {
+    try CompactedTopicReader.properties(properties)
+  }
+
   /// Runs until asked to end (nil), or until the table cannot be kept right any more (why).
   public func run(_ control: LaneControl) -> String? {
     defer {

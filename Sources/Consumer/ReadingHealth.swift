@@ -34,8 +34,6 @@ struct ReadingHealth {
   /// transaction that has to be redone takes its time-out, 10 s where nobody changed it.
   static let stillMsMax: Int64 = 30_000
 
-  var isEmpty: Bool { partitions.isEmpty }
-
   mutating func assigned(_ offsets: [PartitionOffset]) {
     for offset in offsets { partitions[offset.partition] = Partition(next: offset.offset) }
     isChanged = true

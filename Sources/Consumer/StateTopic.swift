@@ -25,11 +25,11 @@ public final class StateTopic: StateSource {
     onProblem: @escaping (KafkaError) -> Void
   ) throws(ConfigurationError) {
     reader = try PartitionReader(
-      topic: topic, properties: try Self.completed(properties, isolation: "read_committed"),
+      topic: topic, properties: try Self.properties(properties),
       onEvent: onEvent)
     do throws(ConfigurationError) {
       watcher = try PartitionReader(
-        topic: topic, properties: try Self.completed(properties, isolation: "read_uncommitted"),
+        topic: topic, properties: try Self.properties(properties, isolation: "read_uncommitted"),
         onEvent: onEvent)
     } catch {
       batch.close()
@@ -41,8 +41,9 @@ public final class StateTopic: StateSource {
     self.onProblem = onProblem
   }
 
-  private static func completed(
-    _ properties: KafkaProperties, isolation: String
+  /// What its readers are set to, over what the operator chose.
+  public static func properties(
+    _ properties: KafkaProperties, isolation: String = "read_committed"
   ) throws(ConfigurationError) -> KafkaProperties {
     var properties = properties
     try properties.require(

@@ -27,6 +27,10 @@ public final class Engine {
   private var outputCapacity = Engine.batchRecordsMax * 2
   private var outputCount = 0
   private var stateDrafts = StateDrafts()
+  /// The candidate being decided, as the caps know it; nil where its category has none.
+  private var capAsk: CapAsk?
+  /// An approval of it is to be written down.
+  private var isNewlyCounted = false
   /// Candidates with an event or subtype that the policy does not know.
   public private(set) var unregisteredNames = 0
 
@@ -51,8 +55,8 @@ public final class Engine {
 
   /// - Parameter partitionCount: of the candidate topic; 0 switches the key and partition checks off
   ///   (`evaluate`, which has no broker).
-  /// - Parameter state: what the lane remembers; nil switches row 6 off (`evaluate`, whose decisions
-  ///   are one by one).
+  /// - Parameter state: what the lane remembers; nil switches rows 6 and 14 off (`evaluate`, whose
+  ///   decisions are one by one).
   /// - Parameter seed: against input made to be slow to read; random.
   public init(
     lane: Lane, policy: Policy, preferences: PreferenceTable, zones: ZonePublisher,
@@ -172,6 +176,7 @@ public final class Engine {
       return
     }
     let position = RecordEncoder.PreferencePosition(version: block.version, offset: block.offset)
+    capAsk = state?.capAsk(at.pointee.candidate)
     if block.isUnreadable {
       drop(.preferencesUnreadable, index, record, preferences: position, table)
     } else if let deviceID = at.pointee.candidate.deviceID {
@@ -187,6 +192,7 @@ public final class Engine {
         decideDevice(device, index, record, block, position, defaults, table, nowMs)
       }
     }
+    if isNewlyCounted { writeCounted(at.pointee.candidate, record.partition, nowMs) }
   }
 
   private func decideDevice(
@@ -201,11 +207,16 @@ public final class Engine {
     let decision = decider.decide(
       at.pointee.candidate, at.pointee.candidate.category!, block: block, deviceIndex: device,
       isDuplicate: isSeen(hash, record.partition, nowMs), defaults: defaults, zones: table,
-      nowMs: nowMs)
+      nowMs: nowMs, caps: capAsk.map { state!.capView(record.partition, $0, nowMs: nowMs) })
     if decision.outcome == .dropped {
       out.removeLast(to: stateStart)
     } else if let hash {
       remember(hash, decision.outcome, record.partition, keyStart: stateStart, nowMs)
+    }
+    if decision.outcome == .approved, let capAsk,
+      state!.countApproval(record.partition, capAsk, device: deviceID, nowMs: nowMs)
+    {
+      isNewlyCounted = true
     }
     let keyStart = out.count
     if decision.outcome == .deferred { writeHoldKey(at.pointee.candidate, deviceID) }
@@ -257,6 +268,16 @@ public final class Engine {
     state!.seen(partition).insert(hash, atMs: nowMs, isDeferred: outcome == .deferred)
     stateDrafts.add(
       partition, keyStart: keyStart, valueStart: valueStart, valueEnd: out.count)
+  }
+
+  // MARK: Row 14
+
+  /// Once for all devices of a candidate.
+  private func writeCounted(_ candidate: Candidate, _ partition: Int32, _ nowMs: Int64) {
+    isNewlyCounted = false
+    state!.writeCapRecord(
+      partition, capAsk!, user: candidate.userID!, category: candidate.category!,
+      notification: candidate.notificationID!, nowMs: nowMs, to: &out, &stateDrafts)
   }
 
   /// A hold's key: ids cannot contain the NUL that joins them.

@@ -1,4 +1,5 @@
-/// What a lane remembers between decisions, by partition: the ids that it let through. A partition's
+/// What a lane remembers between decisions, by partition: the ids that it let through, and what it
+/// counted against caps (`LaneState+Caps.swift`). A partition's
 /// memory is what its partition of the state topic says, and what the open transaction adds to it.
 ///
 /// One thread, the lane's, makes every call.
@@ -18,14 +19,22 @@ public final class LaneState {
     case needed
     /// Its key is forgotten: a null value may follow it.
     case over
-    /// A later record of its key stands for it, or it is none of a seen id.
+    /// A later record of its key stands for it, or it is of no kind that this version knows.
     case passedOver
   }
 
   private let sip: SipHash
   private let limits: SeenIDs.Limits
+  let rules: Policy.Rules
+  let capLimits: CapCounters.Limits
+  /// Whether the policy has caps: without them nothing is counted.
+  let countsCaps: Bool
   /// By partition; nil where it is not this worker's.
   private var partitions: [SeenIDs?] = []
+  /// By partition; nil also where nothing is counted.
+  private(set) var capCounters: [CapCounters?] = []
+  /// Scratch of a restore.
+  var restoredDevices: [CapDevice] = []
 
   /// - Parameters:
   ///   - partitionCount: of the candidate topic. Each partition remembers its share of the policy's
@@ -37,25 +46,40 @@ public final class LaneState {
     limits = SeenIDs.Limits(
       entriesMax: (policy.rules.duplicatesEntriesMax + count - 1) / count,
       horizonMs: policy.rules.duplicatesHorizonMs, heldMaxMs: policy.rules.holdMaxMs)
+    rules = policy.rules
+    countsCaps = policy.hasCaps
+    capLimits = CapCounters.Limits(
+      entriesMax: (policy.rules.capsEntriesMax + count - 1) / count,
+      memoryMs: policy.rules.capsMemoryMs, windowMs: policy.rules.capsWindowMs)
   }
 
   // MARK: Ownership
 
   /// Begins anew with a partition, remembering nothing of it.
   public func open(_ partition: Int32) {
-    while partitions.count <= Int(partition) { partitions.append(nil) }
+    while partitions.count <= Int(partition) {
+      partitions.append(nil)
+      capCounters.append(nil)
+    }
     partitions[Int(partition)] = SeenIDs(limits)
+    if countsCaps { capCounters[Int(partition)] = CapCounters(capLimits) }
   }
 
   public func forget(_ partition: Int32) {
-    if partitions.indices.contains(Int(partition)) { partitions[Int(partition)] = nil }
+    guard partitions.indices.contains(Int(partition)) else { return }
+    partitions[Int(partition)] = nil
+    capCounters[Int(partition)] = nil
   }
 
   /// Takes one record of the partition's state topic, in order, from its beginning.
   public func restore(
     _ partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, nowMs: Int64
   ) -> Restored {
-    guard let key, SeenRecord.isKey(key) else { return .passedOver }
+    guard let key else { return .passedOver }
+    guard SeenRecord.isKey(key) else {
+      guard let cap = CapRecord.key(key) else { return .passedOver }
+      return restoreCap(partition, cap, value: value, nowMs: nowMs)
+    }
     let seen = seen(partition)
     guard let value else {
       seen.erase(sip.hash(key))
@@ -77,19 +101,25 @@ public final class LaneState {
   /// What was decided since the last call is committed.
   public func commit(nowMs: Int64) {
     for case let seen? in partitions { seen.commit(nowMs: nowMs) }
+    for case let counters? in capCounters { counters.commit(nowMs: nowMs) }
   }
 
   /// What was decided since the last commit never happened.
   public func rollback() {
     for case let seen? in partitions { seen.rollback() }
+    for case let counters? in capCounters { counters.rollback() }
   }
 
-  /// Whether a record of the state topic can go: its id is past the horizon, or forgotten for want of
-  /// room.
+  /// Whether a record of the state topic can go: what it says is past its time, or forgotten for want
+  /// of room.
   public func standing(
     _ partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, nowMs: Int64
   ) -> Standing {
-    guard let key, let value, SeenRecord.isKey(key) else { return .passedOver }
+    guard let key, let value else { return .passedOver }
+    guard SeenRecord.isKey(key) else {
+      guard let cap = CapRecord.key(key) else { return .passedOver }
+      return capStanding(partition, cap, value: value, nowMs: nowMs)
+    }
     guard let atMs = seen(partition).firstSeenMs(sip.hash(key), nowMs: nowMs) else { return .over }
     return SeenRecord.value(value)?.atMs == atMs ? .needed : .passedOver
   }

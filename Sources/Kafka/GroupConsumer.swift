@@ -84,12 +84,27 @@ public final class GroupConsumer {
     try KafkaError.check(ck_rebalance_unassign(handle.raw, list.raw), "unassign", .request)
   }
 
+  /// - Parameter timeoutMs: for each few hundred partitions: librdkafka works them off one by one, and
+  ///   a call that is not through in time is as good as none.
   public func seek(_ positions: [PartitionPosition], timeoutMs: Int32) throws(KafkaError) {
-    guard !positions.isEmpty else { return }
-    let list = PartitionList(topic: topic, positions: positions)
-    try KafkaError.check(
-      rd_kafka_seek_partitions(client, list.raw, timeoutMs), "seek", .request)
-    try list.checkEach("seek")
+    var rest = positions[...]
+    while !rest.isEmpty {
+      let list = PartitionList(topic: topic, positions: Array(rest.prefix(Self.seekPartitionsMax)))
+      rest = rest.dropFirst(Self.seekPartitionsMax)
+      try KafkaError.check(
+        rd_kafka_seek_partitions(client, list.raw, Self.seekTimeout(ms: timeoutMs)), "seek",
+        .request)
+      try list.checkEach("seek")
+    }
+  }
+
+  private static let seekPartitionsMax = 250
+
+  /// Before 2.1 librdkafka takes the milliseconds that are left of a seek for microseconds: 5 s are
+  /// over after 5 ms without an answer, and a lane of thousands of partitions never gets through.
+  private static func seekTimeout(ms: Int32) -> Int32 {
+    let versionWithFix: Int32 = 0x0201_0000
+    return rd_kafka_version() < versionWithFix ? ms * 1_000 : ms
   }
 
   public func setPaused(_ isPaused: Bool, _ partitions: [Int32]) throws(KafkaError) {
@@ -108,21 +123,12 @@ public final class GroupConsumer {
   public func committed(
     _ partitions: [Int32], timeoutMs: Int32
   ) throws(KafkaError) -> [(partition: Int32, offset: Int64?)] {
-    let list = PartitionList(topic: topic, partitions: partitions)
-    try KafkaError.check(
-      rd_kafka_committed(client, list.raw, timeoutMs), "fetch committed offsets", .request)
-    try list.checkEach("fetch committed offsets")
-    return list.positions.map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
+    try handle.committed(partitions, of: topic, timeoutMs: timeoutMs)
   }
 
   /// The first offset there is.
   public func logStart(_ partition: Int32, timeoutMs: Int32) throws(KafkaError) -> Int64 {
-    var low: Int64 = 0
-    var high: Int64 = 0
-    try KafkaError.check(
-      rd_kafka_query_watermark_offsets(client, topic, partition, &low, &high, timeoutMs),
-      "query the start of \(topic) partition \(partition)", .request)
-    return low
+    try handle.logStart(partition, of: topic, timeoutMs: timeoutMs)
   }
 
   /// The end of the log as the last fetch saw it; nil before one has. Asks nobody.
@@ -143,8 +149,8 @@ public final class GroupConsumer {
   }
 
   /// Commits without a transaction, and waits for the answer.
-  public func commit(_ positions: [PartitionPosition]) throws(KafkaError) {
-    let list = PartitionList(topic: topic, positions: positions)
+  public func commit(_ positions: [TopicPositions]) throws(KafkaError) {
+    let list = PartitionList(positions)
     try KafkaError.check(rd_kafka_commit(client, list.raw, 0), "commit offsets", .request)
     try list.checkEach("commit offsets")
   }

@@ -67,6 +67,34 @@ final class KafkaHandle {
     }
   }
 
+  static func type(of kind: KafkaProperties.ClientKind) -> rd_kafka_type_t {
+    kind == .consumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER
+  }
+
+  /// The committed offsets of the handle's group; nil where nothing was ever committed. Stable where
+  /// the handle reads committed records only.
+  func committed(
+    _ partitions: [Int32], of topic: String, timeoutMs: Int32
+  ) throws(KafkaError) -> [(partition: Int32, offset: Int64?)] {
+    let list = PartitionList(topic: topic, partitions: partitions)
+    let operation = "fetch committed offsets of \(topic)"
+    try KafkaError.check(rd_kafka_committed(client, list.raw, timeoutMs), operation, .request)
+    try list.checkEach(operation)
+    return list.positions.map { ($0.partition, $0.offset >= 0 ? $0.offset : nil) }
+  }
+
+  /// The first offset there is.
+  func logStart(
+    _ partition: Int32, of topic: String, timeoutMs: Int32
+  ) throws(KafkaError) -> Int64 {
+    var low: Int64 = 0
+    var high: Int64 = 0
+    try KafkaError.check(
+      rd_kafka_query_watermark_offsets(client, topic, partition, &low, &high, timeoutMs),
+      "query the start of \(topic) partition \(partition)", .request)
+    return low
+  }
+
   func close() {
     precondition(isOpen, "a Kafka handle was closed twice")
     serveEvents()

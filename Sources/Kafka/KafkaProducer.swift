@@ -151,10 +151,10 @@ extension KafkaProducer {
 
   /// The group's offsets as part of the transaction, in the name of `member`.
   public func sendOffsets(
-    _ positions: [PartitionPosition], topic: String, groupID: String, member: GroupMember,
+    _ positions: [TopicPositions], groupID: String, member: GroupMember,
     groupInstanceID: String?, timeoutMs: Int32
   ) throws(KafkaError) {
-    let list = PartitionList(topic: topic, positions: positions)
+    let list = PartitionList(positions)
     let metadata = rd_kafka_consumer_group_metadata_new_with_genid(
       groupID, member.generation, member.memberID, groupInstanceID)
     defer { rd_kafka_consumer_group_metadata_destroy(metadata) }

@@ -65,6 +65,15 @@ public struct KafkaProperties: Sendable, CustomStringConvertible {
   /// `2.0.2`, the version that is linked now, not the one compiled against.
   public static var libraryVersion: String { String(cString: rd_kafka_version_str()) }
 
+  public enum ClientKind: Sendable { case consumer, producer }
+
+  /// Opens a client with these properties and closes it at once: there is no other way to have
+  /// librdkafka judge a whole set. It may connect, and waits for nothing.
+  public func check(_ kind: ClientKind) throws(ConfigurationError) {
+    let handle = try KafkaHandle(KafkaHandle.type(of: kind), self, onEvent: { _ in })
+    handle.close()
+  }
+
   /// The caller owns what is returned.
   func makeConf() throws(ConfigurationError) -> OpaquePointer {
     let conf = rd_kafka_conf_new()!

@@ -12,19 +12,36 @@ public struct PartitionPosition: Sendable, Equatable {
   }
 }
 
-/// librdkafka's list of partitions of one topic, freed at the end of its scope.
+/// Positions in a topic.
+public struct TopicPositions: Sendable, Equatable {
+  public var topic: String
+  public var positions: [PartitionPosition]
+
+  public init(topic: String, positions: [PartitionPosition]) {
+    self.topic = topic
+    self.positions = positions
+  }
+}
+
+/// librdkafka's list of partitions, of one topic mostly, freed at the end of its scope.
 struct PartitionList: ~Copyable {
   let raw: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
   /// Takes a list librdkafka made.
   init(taking raw: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) { self.raw = raw }
 
-  init(topic: String, positions: [PartitionPosition]) {
-    raw = rd_kafka_topic_partition_list_new(Int32(positions.count))
-    for position in positions {
-      rd_kafka_topic_partition_list_add(raw, topic, position.partition).pointee.offset =
-        position.offset
+  init(_ topics: [TopicPositions]) {
+    raw = rd_kafka_topic_partition_list_new(Int32(topics.reduce(0) { $0 + $1.positions.count }))
+    for topic in topics {
+      for position in topic.positions {
+        rd_kafka_topic_partition_list_add(raw, topic.topic, position.partition).pointee.offset =
+          position.offset
+      }
     }
+  }
+
+  init(topic: String, positions: [PartitionPosition]) {
+    self.init([TopicPositions(topic: topic, positions: positions)])
   }
 
   init(topic: String, partitions: [Int32], offset: Int64 = Int64(RD_KAFKA_OFFSET_INVALID)) {

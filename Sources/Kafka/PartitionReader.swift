@@ -65,6 +65,19 @@ public final class PartitionReader {
     return list.positions
   }
 
+  /// The committed offsets of the reader's `group.id`, which it never joins; nil where nothing was ever
+  /// committed. Stable where it reads committed records only.
+  public func committed(
+    _ partitions: [Int32], timeoutMs: Int32
+  ) throws(KafkaError) -> [(partition: Int32, offset: Int64?)] {
+    try handle.committed(partitions, of: topic, timeoutMs: timeoutMs)
+  }
+
+  /// The first offset there is.
+  public func logStart(_ partition: Int32, timeoutMs: Int32) throws(KafkaError) -> Int64 {
+    try handle.logStart(partition, of: topic, timeoutMs: timeoutMs)
+  }
+
   /// Batches must be released.
   public func close() {
     // A reader without a group has nothing to leave; close stops its fetchers.

@@ -5,6 +5,8 @@ public struct TopicPlan: Sendable {
     public var name: String
     public var partitionCount: Int32
     public var settings: [(key: String, value: String)]
+    /// Of these a larger value is as good; they are set where the topic is made.
+    public var settingsMin: [(key: String, value: Int)] = []
   }
 
   /// Something that is not as planned.
@@ -35,7 +37,20 @@ public struct TopicPlan: Sendable {
         default: partitionCount
         }
       return Topic(
-        role: role, name: names[role], partitionCount: count, settings: Self.settings(of: role))
+        role: role, name: names[role], partitionCount: count, settings: Self.settings(of: role),
+        settingsMin: Self.settingsMin(of: role))
+    }
+  }
+
+  /// Kafka's own default for `max.message.bytes`.
+  private static let messageBytesMax = 1_048_588
+
+  /// A decision carries its candidate's headers, so it must have as much room as its candidate: one
+  /// that is refused for its size is written again and again, and its partition stands still.
+  private static func settingsMin(of role: TopicRole) -> [(key: String, value: Int)] {
+    switch role {
+    case .approved, .deferred, .dropped: [("max.message.bytes", messageBytesMax)]
+    default: []
     }
   }
 
@@ -53,9 +68,9 @@ public struct TopicPlan: Sendable {
     case .audit:
       [("cleanup.policy", "delete"), ("retention.ms", "-1"), ("retention.bytes", "-1")]
     case .candidate, .candidateSecurity:
-      // Kafka's own default, stated: a larger candidate is refused where it is produced. Up to
-      // here the gate reads it, and drops it with a reason.
-      [("cleanup.policy", "delete"), ("max.message.bytes", "1048588")]
+      // Stated: a larger candidate is refused where it is produced. Up to here the gate reads it,
+      // and drops it with a reason.
+      [("cleanup.policy", "delete"), ("max.message.bytes", "\(messageBytesMax)")]
     case .approved, .dropped, .receipts, .preferenceEvents:
       [("cleanup.policy", "delete")]
     }
@@ -70,7 +85,8 @@ public struct TopicPlan: Sendable {
     let missing = zip(topics, found).filter { $1.partitionCount == nil }.map { topic, _ in
       NewTopic(
         name: topic.name, partitionCount: topic.partitionCount,
-        replicationFactor: replicationFactor, settings: topic.settings)
+        replicationFactor: replicationFactor,
+        settings: topic.settings + topic.settingsMin.map { ($0.key, "\($0.value)") })
     }
     let answers = try admin.create(missing, timeoutMs: timeoutMs)
     return (
@@ -116,6 +132,13 @@ public struct TopicPlan: Sendable {
           Finding(
             topic: topic.name,
             description: "\(topic.name): \(key) is \(value), it must be \(wanted)"))
+      }
+      for (key, least) in topic.settingsMin {
+        guard let value = inForce[key].flatMap(Int.init), value < least else { continue }
+        findings.append(
+          Finding(
+            topic: topic.name,
+            description: "\(topic.name): \(key) is \(value), it must be at least \(least)"))
       }
     }
     return findings

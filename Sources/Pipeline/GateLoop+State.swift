@@ -39,6 +39,7 @@ extension GateLoop {
     }
     sweep.forget(partitions)
     for partition in partitions { state.forget(partition) }
+    receipts?.partitionsChanged(forgetting: partitions)
     return wasRestoring
   }
 
@@ -100,6 +101,7 @@ extension GateLoop {
       owned.start(partition)
       sweep.add(partition)
     }
+    receipts?.partitionsChanged()
     // The source was paused, and is where it thinks it was.
     mustSeek = true
     let ms = restore.elapsedMs(nowMs: clock.monotonicMs())
@@ -198,5 +200,8 @@ extension GateLoop {
     counters.set(.seenIDs, Int64(state.seenCount))
     counters.set(.seenBytes, Int64(state.memoryBytes))
     counters.set(.seenHorizonMs, state.horizonInForceMs(nowMs: clock.wallMs()))
+    counters.set(.cappedNotifications, Int64(state.cappedCount))
+    counters.set(.capBytes, Int64(state.capMemoryBytes))
+    counters.set(.capsUncounted, Int64(state.capsUncounted))
   }
 }

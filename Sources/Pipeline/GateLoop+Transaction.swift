@@ -43,9 +43,13 @@ extension GateLoop {
     guard try perform(.flush, sink.flush) else { return }
     let claim = isRebalance ? currentClaim() : self.claim!
     let positions = owned.positions
+    let receiptPositions = receipts?.owned.positions ?? []
     guard
       try perform(
-        .sendOffsets, { () throws(Failure) in try sink.sendOffsets(positions, claim: claim) })
+        .sendOffsets,
+        { () throws(Failure) in
+          try sink.sendOffsets(positions, receipts: receiptPositions, claim: claim)
+        })
     else { return }
     transaction.commitStarted()
     guard try perform(.commit, sink.commit) else { return }
@@ -113,6 +117,7 @@ extension GateLoop {
   private func giveUpBatch() {
     owned.rewind()
     state.rollback()
+    receipts?.rewind()
     sweep.rewind()
     sweptRecords = 0
     mustSeek = !owned.isEmpty
@@ -128,6 +133,7 @@ extension GateLoop {
     let wallMs = clock.wallMs()
     // Only now: an aborted transaction's ids were never let through.
     state.commit(nowMs: wallMs)
+    noteReceiptsCommitted()
     sweep.commit()
     counters.add(UInt64(sweptRecords), to: .stateRecordsForgotten)
     sweptRecords = 0

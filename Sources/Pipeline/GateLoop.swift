@@ -39,6 +39,8 @@ public final class GateLoop<
   /// What the decider remembers of the owned partitions, and where it is read from.
   let state: LaneState
   let stateSource: States
+  /// Nil where the policy counts nothing.
+  let receipts: ReceiptIntake?
   let settings: LoopSettings
   let counters: LoopCounters
   let control: LaneControl
@@ -82,7 +84,7 @@ public final class GateLoop<
   /// `onEvent` is called on the lane's thread.
   public init(
     source: Source, sink: Sink, clock: Clock, decider: Deciding, state: LaneState,
-    stateSource: States, settings: LoopSettings,
+    stateSource: States, receipts: ReceiptIntake? = nil, settings: LoopSettings,
     counters: LoopCounters, control: LaneControl, readiness: PreferenceReadiness, epochs: Epochs,
     onEvent: @escaping (LoopEvent) -> Void
   ) {
@@ -92,6 +94,7 @@ public final class GateLoop<
     self.decider = decider
     self.state = state
     self.stateSource = stateSource
+    self.receipts = receipts
     self.settings = settings
     self.counters = counters
     self.control = control
@@ -121,6 +124,7 @@ public final class GateLoop<
     sink.close()
     source.close()
     stateSource.close()
+    receipts?.source.close()
     onEvent(.ended(end))
     return end
   }
@@ -140,6 +144,7 @@ public final class GateLoop<
     // After a rebalance or an abort the source is elsewhere, and during one it may be; what it
     // brought comes again.
     if mayDecide && !mustSeek && unstarted == nil { try decide(batch) }
+    if mayDecide && !mustSeek && unstarted == nil { try takeReceipts() }
     try sweepState()
     if transaction.isDue(nowMs: clock.monotonicMs()) { try commit() }
   }

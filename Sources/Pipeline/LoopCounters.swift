@@ -17,6 +17,9 @@ public final class LoopCounters: Sendable {
     case unregisteredNames
     /// Read back from the state topic, and answered there with null values.
     case stateRecordsRestored, stateRecordsForgotten
+    /// Receipts read, and those of them that cannot be, or stand under another key than their user's
+    /// or where that does not lead; notifications refunded by them.
+    case receipts, receiptsUnreadable, receiptsMisplaced, refunds
   }
 
   public enum Gauge: Int, CaseIterable, Sendable {
@@ -30,6 +33,9 @@ public final class LoopCounters: Sendable {
     case restoreMs
     /// Ids remembered against duplicates, how far back they reach, and the memory they take.
     case seenIDs, seenHorizonMs, seenBytes
+    /// Notifications remembered against caps, the memory they take, and approvals of owned partitions
+    /// that found no room.
+    case cappedNotifications, capBytes, capsUncounted
     /// 1 while the lane decides nothing because of the preferences.
     case isPaused
     /// Monotonic milliseconds of the last turn, for liveness.

@@ -33,7 +33,7 @@ public enum LoopEvent: Sendable, Equatable, CustomStringConvertible {
     case .restored(let partitions, let records, let ms, let unreadable):
       "Restored partitions \(partitions): \(records) records in \(ms) ms"
         + (unreadable == 0 ? "." : ", \(unreadable) of them cannot be read.")
-    case .retrying(let step, let reason): "Retrying \(step): \(reason)"
+    case .retrying(let step, let reason): "Trying again \(step.words): \(reason)"
     case .waiting(let reason): "Waiting: \(reason)"
     case .aborted(let reason): "Aborted the transaction, redoing its records: \(reason)"
     case .producerReplaced(let reason): "Made a new producer: \(reason)"

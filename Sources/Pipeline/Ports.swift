@@ -100,7 +100,10 @@ public protocol DecisionSink: AnyObject {
   func writeState(_ records: UnsafeBufferPointer<StateRecord>) throws(Failure)
   /// Waits for every record's acknowledgement; throws `abort` where one failed.
   func flush() throws(Failure)
-  func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure)
+  /// Of the candidates, and of the receipts where those are read: of one group, in one transaction.
+  func sendOffsets(
+    _ offsets: [PartitionOffset], receipts: [PartitionOffset], claim: GroupClaim
+  ) throws(Failure)
   func commit() throws(Failure)
   func abort() throws(Failure)
   func close()

@@ -11,6 +11,18 @@ public enum LaneEnd: Error, Sendable, Equatable {
   case fatal(String)
 }
 
+extension LaneEnd: CustomStringConvertible {
+  /// For log lines and pages.
+  public var description: String {
+    switch self {
+    case .drained: "drained"
+    case .abandoned: "left without finishing"
+    case .fenced(let reason): "fenced by another process with the same instance.id: \(reason)"
+    case .offsetOutOfRange(let reason), .fatal(let reason): reason
+    }
+  }
+}
+
 /// The open transaction, and what follows from each failure. No I/O: the loop performs what is
 /// answered, and reports back.
 public struct TransactionMachine {
@@ -24,6 +36,19 @@ public struct TransactionMachine {
 
   public enum Step: Sendable, CaseIterable {
     case replace, begin, write, flush, sendOffsets, commit, abort
+
+    /// What is being done, for log lines.
+    public var words: String {
+      switch self {
+      case .replace: "to make a producer"
+      case .begin: "to begin a transaction"
+      case .write: "to write"
+      case .flush: "to flush"
+      case .sendOffsets: "to send the offsets"
+      case .commit: "to commit"
+      case .abort: "to abort"
+      }
+    }
   }
 
   public enum Action: Sendable, Equatable {

@@ -13,22 +13,26 @@ public final class AtLeastOnceSink: DecisionSink {
   private let stepTimeoutMs: Int32
   private let onEvent: KafkaEventHandler
   private let onHeadersLeftOut: @Sendable (UInt64) -> Void
-  private let commitOffsets: ([PartitionPosition]) throws(KafkaError) -> Void
+  private let inputTopic: String
+  private let receiptTopic: String
+  private let commitOffsets: ([TopicPositions]) throws(KafkaError) -> Void
   private var producer: KafkaProducer?
   private var topics: OutputTopics?
   private var failuresBefore: UInt64 = 0
-  private var pendingOffsets: [PartitionOffset] = []
+  private var pendingOffsets: [TopicPositions] = []
   private var pendingState = KeptStateRecords()
 
   /// - Parameters:
   ///   - onHeadersLeftOut: as in `TransactionalSink`.
   ///   - commitOffsets: of the lane's own consumer, on the lane's thread.
   public init(
-    properties: KafkaProperties, topics: OutputTopicNames, stepTimeoutMs: Int32 = 5000,
-    onEvent: @escaping KafkaEventHandler,
+    properties: KafkaProperties, topics: OutputTopicNames, inputTopic: String,
+    receiptTopic: String, stepTimeoutMs: Int32 = 5000, onEvent: @escaping KafkaEventHandler,
     onHeadersLeftOut: @escaping @Sendable (UInt64) -> Void = { _ in },
-    commitOffsets: @escaping ([PartitionPosition]) throws(KafkaError) -> Void
+    commitOffsets: @escaping ([TopicPositions]) throws(KafkaError) -> Void
   ) {
+    self.inputTopic = inputTopic
+    self.receiptTopic = receiptTopic
     self.properties = properties
     names = topics
     self.stepTimeoutMs = stepTimeoutMs
@@ -89,15 +93,17 @@ public final class AtLeastOnceSink: DecisionSink {
   }
 
   public func sendOffsets(
-    _ offsets: [PartitionOffset], claim: GroupClaim
+    _ offsets: [PartitionOffset], receipts: [PartitionOffset], claim: GroupClaim
   ) throws(Failure) {
-    pendingOffsets = offsets
+    pendingOffsets = [
+      TopicPositions(topic: inputTopic, positions: offsets.map(\.kafkaPosition)),
+      TopicPositions(topic: receiptTopic, positions: receipts.map(\.kafkaPosition)),
+    ]
   }
 
   public func commit() throws(Failure) {
     do throws(KafkaError) {
-      try commitOffsets(
-        pendingOffsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) })
+      try commitOffsets(pendingOffsets)
     } catch {
       // Whatever it is, going back is right: a rebalance in between takes the partitions along.
       throw Failure(error.errorClass == .retriable ? .retriable : .abort, "\(error)")

@@ -9,3 +9,7 @@ func failing<Result>(_ body: () throws(KafkaError) -> Result) throws(Failure) ->
     throw Failure(Failure.Kind(rawValue: error.errorClass.rawValue)!, "\(error)")
   }
 }
+
+extension PartitionOffset {
+  var kafkaPosition: PartitionPosition { PartitionPosition(partition: partition, offset: offset) }
+}

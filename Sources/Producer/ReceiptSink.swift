@@ -64,8 +64,8 @@ public final class ReceiptSink {
   public func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure) {
     try failing { () throws(KafkaError) in
       try producer.sendOffsets(
-        offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) },
-        topic: inputTopic, groupID: groupID,
+        [TopicPositions(topic: inputTopic, positions: offsets.map(\.kafkaPosition))],
+        groupID: groupID,
         member: GroupMember(generation: claim.generation, memberID: claim.memberID),
         groupInstanceID: nil, timeoutMs: stepTimeoutMs)
     }

@@ -47,18 +47,21 @@ public final class TransactionalSink: DecisionSink {
     public var properties: KafkaProperties
     public var topics: OutputTopicNames
     public var inputTopic: String
+    public var receiptTopic: String
     public var groupID: String
     public var groupInstanceID: String?
     /// How long one call may take before the loop hears `retriable`.
     public var stepTimeoutMs: Int32
 
     public init(
-      properties: KafkaProperties, topics: OutputTopicNames, inputTopic: String, groupID: String,
-      groupInstanceID: String? = nil, stepTimeoutMs: Int32 = 5000
+      properties: KafkaProperties, topics: OutputTopicNames, inputTopic: String,
+      receiptTopic: String = "", groupID: String, groupInstanceID: String? = nil,
+      stepTimeoutMs: Int32 = 5000
     ) {
       self.properties = properties
       self.topics = topics
       self.inputTopic = inputTopic
+      self.receiptTopic = receiptTopic
       self.groupID = groupID
       self.groupInstanceID = groupInstanceID
       self.stepTimeoutMs = stepTimeoutMs
@@ -133,13 +136,15 @@ public final class TransactionalSink: DecisionSink {
   }
 
   public func sendOffsets(
-    _ offsets: [PartitionOffset], claim: GroupClaim
+    _ offsets: [PartitionOffset], receipts: [PartitionOffset], claim: GroupClaim
   ) throws(Failure) {
     let producer = producer!
     try failing { () throws(KafkaError) in
       try producer.sendOffsets(
-        offsets.map { PartitionPosition(partition: $0.partition, offset: $0.offset) },
-        topic: settings.inputTopic, groupID: settings.groupID,
+        [
+          TopicPositions(topic: settings.inputTopic, positions: offsets.map(\.kafkaPosition)),
+          TopicPositions(topic: settings.receiptTopic, positions: receipts.map(\.kafkaPosition)),
+        ], groupID: settings.groupID,
         member: GroupMember(generation: claim.generation, memberID: claim.memberID),
         groupInstanceID: settings.groupInstanceID, timeoutMs: settings.stepTimeoutMs)
     }

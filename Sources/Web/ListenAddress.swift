@@ -7,8 +7,8 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   /// 0: any free port.
   public let port: UInt16
 
-  /// Reads `127.0.0.1:9100`, `[::1]:9100`, `localhost:9100` or `:9100` (loopback). Nil for anything
-  /// else.
+  /// Reads `127.0.0.1:9100`, `[::1]:9100` or `:9100` (loopback). Nil for anything else, `localhost`
+  /// too: which of its addresses was meant is not said.
   public init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
@@ -16,7 +16,7 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
       let port = UInt16(digits)
     else { return nil }
     var host = String(text[..<colon])
-    if host.isEmpty || host == "localhost" { host = "127.0.0.1" }
+    if host.isEmpty { host = "127.0.0.1" }
     if host.hasPrefix("[") && host.hasSuffix("]") {
       host = String(host.dropFirst().dropLast())
       guard Self.bytes(host, AF_INET6) != nil else { return nil }

@@ -315,3 +315,42 @@ func edgesOfTheBoundsPass(_ overrides: [String]) {
     #expect(nowhere?.exitCode == 73)
   }
 }
+
+/// A list of nothing, and what is no address, is refused where it is set.
+@Test(arguments: [
+  (",,,", "names no broker"), ("kafka-1:9092,", "names no broker"), (" , ", "names no broker"),
+  (":9092", "without a host"), ("kafka:port", "no number from 1 to 65535"),
+  ("kafka:0", "no number from 1 to 65535"), ("kafka:65536", "no number from 1 to 65535"),
+  ("kafka:", "no number from 1 to 65535"), ("[::1", "[ without ]"), ("[::1]9092", "between ]"),
+  ("a b:9092", "without a host"), ("PLAINTEXT://:9092", "without a host"),
+])
+func brokersThatAreNone(_ servers: String, _ words: String) {
+  let problem = BrokerList.problem(servers)
+  #expect(problem?.contains(words) == true, "\(problem ?? "accepted")")
+  #expect(problem?.contains("HOST:PORT") == true)
+  let told = dispatch(["check", "--set", "kafka.bootstrap.servers=\(servers)"])
+  #expect(told.code == 78)
+  #expect(told.error.contains("kafka.bootstrap.servers"), "\(told.error)")
+}
+
+@Test(arguments: [
+  "kafka-1:9092", "kafka-1:9092,kafka-2:9093", "kafka-1, kafka-2:9092", "[::1]:9092", "10.0.0.1:1",
+  "SASL_SSL://kafka:65535", "[2001:db8::1]",
+])
+func brokersThatAreSome(_ servers: String) { #expect(BrokerList.problem(servers) == nil) }
+
+/// Whatever kind of client refuses a property, it is a mistake of the configuration, told at start.
+@Test(arguments: [
+  // Of producers alone, of consumers alone, of both, and of a set that does not go together.
+  ("linger.ms", "soon"), ("acks", "1"), ("batch.num.messages", "0"), ("compression.type", "zip"),
+  ("fetch.wait.max.ms", "-5"), ("session.timeout.ms", "99999999"), ("socket.timeout.ms", "x"),
+  ("no.such.property", "1"), ("max.in.flight", "6"),
+])
+func kafkaPropertiesAreCheckedAtStart(_ property: String, _ value: String) {
+  let told = dispatch([
+    "check", "--set", "kafka.bootstrap.servers=127.0.0.1:1", "--set", "kafka.\(property)=\(value)",
+    "--set", "log.level=error",
+  ])
+  #expect(told.code == 78, "\(told.error)")
+  #expect(told.error.contains(property), "\(told.error)")
+}

@@ -209,3 +209,44 @@ private func reason(_ record: Stored, _ engine: Engine) -> Reason {
   #expect(result.code == 78)
   #expect(result.error.contains("kafka.no.such: librdkafka "))
 }
+
+@Test func checkLooksAtTopicsOnlyWhereItIsTold() throws {
+  let settings = ["--set", "kafka.bootstrap.servers=127.0.0.1:1", "--set", "log.level=error"]
+  #expect(dispatch(["check"] + settings).code == 0, "no broker is needed")
+  try withBroker { bootstrap in
+    let before = dispatch(["check", "--bootstrap", bootstrap] + settings)
+    #expect(before.code == 78)
+    #expect(before.error.contains("notifications.candidate does not exist"))
+    #expect(run(["topics", "create"], bootstrap).code == 0)
+    #expect(dispatch(["check", "--bootstrap", bootstrap] + settings).code == 0)
+  }
+}
+
+@Test func checkNamesWhatRunWouldRefuse() throws {
+  try withFolder { folder in
+    func check(_ settings: String...) -> (code: Int32, out: String, error: String) {
+      dispatch(
+        ["check", "--set", "kafka.bootstrap.servers=127.0.0.1:1"]
+          + settings.flatMap { ["--set", $0] })
+    }
+    let policy = "\(folder)/policy.json"
+    #expect(check("policy.file=\(policy)").code == 66)
+    try "{}".write(toFile: policy, atomically: false, encoding: .utf8)
+    let wrong = check("policy.file=\(policy)")
+    #expect(wrong.code == 78)
+    #expect(wrong.error.contains("policy key version is missing"))
+    let good = try readText("\(repositoryRoot)/deploy/policy.json")
+    try good.replacing("\"UTC\"", with: "\"Europe/Atlantis\"")
+      .write(toFile: policy, atomically: false, encoding: .utf8)
+    #expect(check("policy.file=\(policy)").error.contains("Europe/Atlantis"))
+    try good.write(toFile: policy, atomically: false, encoding: .utf8)
+    #expect(check("policy.file=\(policy)").code == 0)
+
+    let key = "\(folder)/key"
+    #expect(check("hash.key.file=\(key)").code == 0)
+    #expect(!FileManager.default.fileExists(atPath: key), "a check makes no files")
+    try "short".write(toFile: key, atomically: false, encoding: .utf8)
+    #expect(check("hash.key.file=\(key)").code == 78)
+    #expect(check("http.address=localhost:9464").error.contains("not looked up"))
+  }
+}

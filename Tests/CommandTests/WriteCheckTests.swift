@@ -74,6 +74,40 @@ func candidatesAreHeldAgainstTheFirstRow(_ text: String, _ expected: String) {
       document(#""categories":{"social":{"state":"off"}}"#),
       "the document has a choice that is not default, user-on or user-off"
     ),
+    (
+      document(#""categories":{"marketting":{"state":"user-off"}}"#),
+      "categories and muted_subtypes want transactional, security, social or marketing, spelt so"
+    ),
+    (
+      document("", #","muted_subtypes":{"Social":["like"]}"#),
+      "categories and muted_subtypes want transactional, security, social or marketing, spelt so"
+    ),
+    (
+      document(#""categories":{"social":{"state":"user-on","at":"2025-13-01T00:00:00Z"}}"#),
+      "at wants an instant such as 2025-10-01T09:00:00Z, or milliseconds, from 2000 to 2200"
+    ),
+    (
+      document(#""sms":{"state":"user-on","at":true,"source":"in_app_settings"}"#),
+      "at wants an instant such as 2025-10-01T09:00:00Z, or milliseconds, from 2000 to 2200"
+    ),
+    (
+      document(#""categories":{"social":{"state":"user-on","source":"in_app"}}"#),
+      "source wants in_app_settings, os_settings_sync, unsubscribe_link or admin_override"
+    ),
+    (
+      document("", #","region":"Germany""#),
+      "region wants an ISO 3166-1 alpha-2 code in upper case, or null"
+    ),
+    (
+      document("", #","region":7"#),
+      "region wants an ISO 3166-1 alpha-2 code in upper case, or null"
+    ),
+    (document("", #","region":null"#), "good u-1"), (document("", #","region":"UK""#), "good u-1"),
+    (
+      document(
+        #""categories":{"social":{"state":"user-on","at":null,"source":null},"marketing":null}"#),
+      "good u-1"
+    ),
     (#"{"version":1}"#, "the document has no user_id"),
     ("", "the document is not one JSON object"),
   ] {

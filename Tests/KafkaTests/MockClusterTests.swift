@@ -249,7 +249,7 @@ import Testing
       try Self.writeOne(to: sink)
       try sink.flush()
       try sink.sendOffsets(
-        [PartitionOffset(partition: 0, offset: 1)],
+        [PartitionOffset(partition: 0, offset: 1)], receipts: [],
         claim: GroupClaim(generation: 1, memberID: "m"))
       try sink.commit()
     } catch {

@@ -65,6 +65,25 @@ import Testing
     let audit = Self.plan.topics.first { $0.role == .audit }!
     #expect(audit.settings.contains { $0.key == "retention.ms" && $0.value == "-1" })
   }
+
+  /// A decision carries its candidate's headers: an output must take what the candidates' topic takes.
+  @Test func outputsTakeAsLargeRecordsAsCandidates() {
+    for role in [TopicRole.approved, .deferred, .dropped] {
+      for (value, isGood) in [
+        ("1000", false), ("1048587", false), ("1048588", true), ("9000000", true),
+      ] {
+        var settings = Self.rightSettings
+        settings[role.rawValue]!["max.message.bytes"] = value
+        let findings = Self.plan.findings(counts: Self.rightCounts, settings: settings)
+        #expect(findings.isEmpty == isGood, "\(role) \(value)")
+        guard !isGood else { continue }
+        #expect(
+          findings.map(\.description) == [
+            "\(role.rawValue): max.message.bytes is \(value), it must be at least 1048588"
+          ])
+      }
+    }
+  }
 }
 
 @Suite struct PartitionCountTests {

@@ -17,6 +17,14 @@ final class FakeCluster {
   /// Offsets of the records in each partition, with the gaps that compaction and markers leave.
   private(set) var log: [Int32: [Int64]] = [:]
   var committed: [Int32: Int64] = [:]
+  /// Receipts by partition, and how far they are committed.
+  var receipts: [Int32: [FakeReceipt]] = [:]
+  var committedReceipts: [Int32: Int64] = [:]
+  /// Of a run with caps: the users of each partition, the approvals answered with a receipt, and whether
+  /// the first half is over.
+  var users: [[[UInt8]]] = []
+  var answered = 0
+  var isSecondHalf = false
   private(set) var decisions: [Decision] = []
   /// Those of them that were let through, the others being duplicates.
   private(set) var approvals: [Decision] = []
@@ -100,7 +108,7 @@ final class FakeCluster {
 
   /// What is wrong with the decisions so far: records decided twice, or records below a committed
   /// offset that never were.
-  func violations(allowDoubles: Bool = false) -> [String] {
+  func violations(allowDoubles: Bool = false, areDropsDuplicates: Bool = true) -> [String] {
     var seen: [Decision: Int] = [:]
     for decision in decisions { seen[decision, default: 0] += 1 }
     var found: [String] = []
@@ -114,7 +122,7 @@ final class FakeCluster {
         "\($0.key) let through \($0.value.count) times: \($0.value)"
       }
     }
-    for decision in decisions where through[id(decision)] == nil {
+    for decision in decisions where areDropsDuplicates && through[id(decision)] == nil {
       found.append("\(decision) dropped as a duplicate of what was never let through")
     }
     for decision in issued

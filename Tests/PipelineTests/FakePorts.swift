@@ -132,6 +132,7 @@ final class FakeSink: DecisionSink {
   private var approved: [FakeCluster.Decision] = []
   private var entries: [FakeCluster.StateEntry] = []
   private var offsets: [PartitionOffset] = []
+  private var receiptOffsets: [PartitionOffset] = []
   private var refusedOffsets = false
   private(set) var isClosed = false
   private(set) var offsetsSent: [[PartitionOffset]] = []
@@ -181,10 +182,15 @@ final class FakeSink: DecisionSink {
     }
   }
 
-  func sendOffsets(_ offsets: [PartitionOffset], claim: GroupClaim) throws(Failure) {
+  func sendOffsets(
+    _ offsets: [PartitionOffset], receipts: [PartitionOffset], claim: GroupClaim
+  ) throws(Failure) {
     offsetsSent.append(offsets)
     claimsSent.append(claim)
-    try faults.perform(.sendOffsets) { self.offsets = offsets }
+    try faults.perform(.sendOffsets) {
+      self.offsets = offsets
+      receiptOffsets = receipts
+    }
     // The group's coordinator fences by generation and member.
     if claim != cluster.member {
       throw Failure(.abort, "\(claim) is not \(cluster.member)")
@@ -194,6 +200,7 @@ final class FakeSink: DecisionSink {
   func commit() throws(Failure) {
     try faults.perform(.commit, isDone: !isOpen) {
       cluster.commit(outputs, approved: approved, entries, offsets)
+      for one in receiptOffsets { cluster.committedReceipts[one.partition] = one.offset }
       drop()
     }
   }
@@ -208,6 +215,7 @@ final class FakeSink: DecisionSink {
     approved = []
     entries = []
     offsets = []
+    receiptOffsets = []
   }
 }
 

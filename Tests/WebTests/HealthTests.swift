@@ -87,7 +87,6 @@ private func body(_ response: HTTPResponse) -> String {
   for (text, host, port, isLoopback) in [
     ("127.0.0.1:9100", "127.0.0.1", 9100, true),
     ("127.9.8.7:1", "127.9.8.7", 1, true),
-    ("localhost:9100", "127.0.0.1", 9100, true),
     (":9100", "127.0.0.1", 9100, true),
     ("[::1]:9100", "::1", 9100, true),
     ("0.0.0.0:9100", "0.0.0.0", 9100, false),
@@ -108,5 +107,6 @@ private func body(_ response: HTTPResponse) -> String {
     #expect(ListenAddress(text) == nil, "\(text)")
   }
   #expect(ListenAddress("[::1]:9100")?.description == "[::1]:9100")
-  #expect(ListenAddress("localhost:9100")?.description == "127.0.0.1:9100")
+  #expect(ListenAddress(":9100")?.description == "127.0.0.1:9100")
+  #expect(ListenAddress("localhost:9100") == nil, "a name is not looked up")
 }

@@ -5,7 +5,7 @@
 
 The windows are held against zones.jsonl (tz database 2026f), the ids against zone_ids.jsonl, the decisions against
 decisions.jsonl. Then every reason that `evaluate` can give must occur among the random cases, and every wrong gate of
-mutants.py must be caught by them.
+mutants.py must be caught by them, and every wrong counter by the oracle of caps.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 
+import caps_check
 import fuzz
 import instants
 import oracle
@@ -115,9 +116,10 @@ def main():
     print(f"seed {options.seed}")
     groups = [fuzz.Group(options.seed, number, fuzz.GROUP_CASES) for number in range(options.groups)]
     failures = check_zones() + check_decisions() + check_reach(groups) + check_mutants(groups)
+    failures += caps_check.check(options.seed)
     for words in failures:
         print(words)
-    print(f"{len(MUTANTS)} wrong gates tried, {len(failures)} failures")
+    print(f"{len(MUTANTS) + len(caps_check.WRONG)} wrong gates tried, {len(failures)} failures")
     sys.exit(bool(failures))
 
 

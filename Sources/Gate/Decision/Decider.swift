@@ -50,10 +50,13 @@ struct Decider {
 
   // MARK: Rows 6 to 16: one device
 
-  /// - Parameter isDuplicate: row 6, which is the memory's to know.
+  /// - Parameters:
+  ///   - isDuplicate: row 6, which is the memory's to know.
+  ///   - caps: what row 14 is asked of; nil: the category has no caps.
   func decide(
     _ candidate: Candidate, _ category: Category, block: PackedBlock, deviceIndex: Int,
-    isDuplicate: Bool, defaults: CategoryDefaults, zones: ZoneTable, nowMs: Int64
+    isDuplicate: Bool, defaults: CategoryDefaults, zones: ZoneTable, nowMs: Int64,
+    caps: CapView? = nil
   ) -> Decision {
     let device = block.device(deviceIndex)
     let event = facts(candidate.event)
@@ -120,6 +123,14 @@ struct Decider {
       }
     }
 
+    // Row 14: not where one of the rows about the window holds.
+    var usedUp: UsedUpCap?
+    if let caps, !caps.isCounted, deliverAfterMs == nil, !blocked.holdsQuietHours {
+      usedUp = self.usedUp(
+        caps, category, zone: dayZone(block.accountPlace, device.place, zones), zones, nowMs)
+      if usedUp != nil { blocked.insert(.frequencyCapped) }
+    }
+
     let evidence = DeviceEvidence(
       index: deviceIndex, accountChoice: account, deviceChoice: own, effective: isOn,
       osPermission: device.osPermission, tokenStatus: device.tokenStatus,
@@ -127,7 +138,8 @@ struct Decider {
 
     if let first = blocked.first {
       return Decision(
-        outcome: .dropped, reason: first, blockedBy: blocked.bits, device: evidence)
+        outcome: .dropped, reason: first, blockedBy: blocked.bits, device: evidence,
+        cap: usedUp?.cap, capFreesAtMs: usedUp?.freesAtMs ?? 0)
     }
     if let deliverAfterMs {
       return Decision(
@@ -216,6 +228,13 @@ private struct Blockers {
 
   @inline(__always)
   mutating func insert(_ reason: Reason) { bits |= 1 << UInt32(reason.rawValue) }
+
+  var holdsQuietHours: Bool {
+    let rows: UInt32 =
+      1 << UInt32(Reason.quietHoursDropped.rawValue)
+      | 1 << UInt32(Reason.expiresInQuietHours.rawValue)
+    return bits & rows != 0
+  }
 
   var first: Reason? {
     bits == 0 ? nil : Reason(rawValue: UInt8(bits.trailingZeroBitCount))

@@ -7,6 +7,9 @@ struct Decision {
   /// Nil for rows 1 to 5, which concern the candidate alone.
   var device: DeviceEvidence?
   var deliverAfterMs: Int64?
+  /// Where row 14 holds: the policy's cap that frees up last, and when.
+  var cap: UnsafePointer<Cap>?
+  var capFreesAtMs: Int64 = 0
   /// An approval is for now, not for whenever a dispatcher gets to it (requirements X11).
   var sendBeforeMs: Int64?
   var interruption = Interruption.active

@@ -54,6 +54,13 @@ struct RecordEncoder: ~Copyable {
     } else if let deliverAfter = decision.deliverAfterMs {
       out.raw(",\"deliver_after\":")
       out.instant(deliverAfter)
+    } else if decision.reason == .frequencyCapped, let cap = decision.cap {
+      // A name takes up to 384 bytes, and the fixed part leaves more than that.
+      out.raw(",\"cap\":{\"name\":")
+      out.string(cap.pointee.name)
+      out.raw(",\"frees_at\":")
+      out.instant(decision.capFreesAtMs)
+      out.byte(UInt8(ascii: "}"))
     }
     out.raw(",\"notification\":")
     out.raw(original)

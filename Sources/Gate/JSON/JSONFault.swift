@@ -10,3 +10,17 @@ public enum JSONFault: UInt8, Error, Sendable {
   /// A string with an escape that stands for no character (a lone surrogate).
   case malformedString
 }
+
+extension JSONFault {
+  /// In words, after what was read: `the policy …`.
+  var words: StaticString {
+    switch self {
+    case .malformedJSON: "is not one JSON object"
+    case .malformedUTF8: "is not valid UTF-8"
+    case .tooDeep: "is nested deeper than 64"
+    case .repeatedMember: "has a member twice in one object"
+    case .wrongType: "has a member of the wrong type"
+    case .malformedString: "has a string with an escape that stands for no character"
+    }
+  }
+}

@@ -88,6 +88,7 @@ enum BuiltInPolicy {
       "hold_hours_max": 72,
       "duplicates_horizon_hours": 96,
       "duplicates_entries_max": 5000000,
+      "caps_entries_max": 5000000,
       "preferences_stale_seconds_max": {
         "ordinary": 300,
         "security": null

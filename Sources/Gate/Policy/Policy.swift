@@ -29,6 +29,19 @@ public final class Policy: @unchecked Sendable {
     var duplicatesHorizonMs: Int64
     /// Of the whole topic; each partition has its share.
     var duplicatesEntriesMax: Int
+    /// Those of category `c` are `capCounts[c]`, from `capStarts[c]` on.
+    var caps: UnsafePointer<Cap>
+    var capStarts: SIMD4<UInt8>
+    var capCounts: SIMD4<UInt8>
+    /// Of the whole topic; each partition has its share.
+    var capsEntriesMax: Int
+    /// The longest window.
+    var capsWindowMs: Int64
+    /// How long a counted notification is remembered.
+    var capsMemoryMs: Int64
+
+    @inline(__always)
+    func isCapped(_ category: Category) -> Bool { capCounts[Int(category.rawValue)] != 0 }
 
     @inline(__always)
     func isRegulated(_ region: Region) -> Bool { regulated[Int(region.code)] }
@@ -59,6 +72,9 @@ public final class Policy: @unchecked Sendable {
     staleSecondsMax[Int(lane.rawValue)]
   }
 
+  /// Whether any category has a cap.
+  public var hasCaps: Bool { rules.capCounts != SIMD4<UInt8>() }
+
   init(_ document: PolicyDocument) {
     version = document.version
     fallbackTimezone = document.fallbackTimezone
@@ -79,6 +95,21 @@ public final class Policy: @unchecked Sendable {
     for i in 0..<4 { quietHours[i] = document.categories[i].quietHours.rawValue }
     for (i, mask) in document.suppressionBlocks.enumerated() { blocks[i] = mask }
 
+    let caps = document.categories.flatMap(\.caps)
+    let capCopies = UnsafeMutablePointer<Cap>.allocate(capacity: max(1, caps.count))
+    for (i, cap) in caps.enumerated() {
+      (capCopies + i).initialize(
+        to: Cap(
+          name: Self.copy(cap.name), count: cap.count, style: cap.style, windowMs: cap.windowMs))
+    }
+    var capStarts = SIMD4<UInt8>()
+    var capCounts = SIMD4<UInt8>()
+    for i in 0..<4 {
+      capCounts[i] = UInt8(document.categories[i].caps.count)
+      if i > 0 { capStarts[i] = capStarts[i - 1] + capCounts[i - 1] }
+    }
+    let capsWindowMs = caps.reduce(0) { max($0, $1.memoryMs) }
+
     rules = Rules(
       version: Self.copy(document.version),
       quietHours: quietHours,
@@ -93,7 +124,10 @@ public final class Policy: @unchecked Sendable {
       recordBytesMax: document.recordBytesMax,
       holdMaxMs: document.holdHoursMax * Instant.hourMs,
       duplicatesHorizonMs: document.duplicatesHorizonHours * Instant.hourMs,
-      duplicatesEntriesMax: document.duplicatesEntriesMax)
+      duplicatesEntriesMax: document.duplicatesEntriesMax,
+      caps: UnsafePointer(capCopies), capStarts: capStarts, capCounts: capCounts,
+      capsEntriesMax: document.capsEntriesMax, capsWindowMs: capsWindowMs,
+      capsMemoryMs: max(capsWindowMs, document.duplicatesHorizonHours * Instant.hourMs))
   }
 
   /// For the life of the process: policies are read once.

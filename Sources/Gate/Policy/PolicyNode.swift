@@ -34,7 +34,9 @@ struct PolicyNode {
   private func join(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
   func string(_ instead: String) throws(PolicyError) -> String {
-    guard case .string(let text) = value, !text.isEmpty else { throw refuse(instead) }
+    guard case .string(let text) = value, !text.allSatisfy(\.isWhitespace) else {
+      throw refuse(instead)
+    }
     return text
   }
 
@@ -58,6 +60,9 @@ struct PolicyNode {
       PolicyNode(path: "\(path)[\($0.offset)]", value: $0.element)
     }
   }
+
+  /// What says the same thing twice was written by somebody who meant something else the second time.
+  func refuseTwice(_ what: String) -> PolicyError { refuse("write \(what) once") }
 
   /// Names of events and subtypes, none twice, each as long as a candidate's may be.
   func nameList() throws(PolicyError) -> [String] {

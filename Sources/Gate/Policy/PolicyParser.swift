@@ -7,6 +7,16 @@ struct PolicyDocument {
     var defaultOn = false
     var regulatedDefaultOn = false
     var registry: [String] = []
+    var caps: [CapRule] = []
+  }
+
+  struct CapRule {
+    var name: String
+    var count: Int
+    var style: Cap.Style
+    var windowMs: Int64
+
+    var memoryMs: Int64 { style == .sliding ? windowMs : Cap.dayMsMax }
   }
 
   var version = ""
@@ -22,6 +32,7 @@ struct PolicyDocument {
   var holdHoursMax: Int64 = 0
   var duplicatesHorizonHours: Int64 = 0
   var duplicatesEntriesMax = 0
+  var capsEntriesMax = 0
   /// By lane.
   var staleSecondsMax: [Int64?] = []
 }
@@ -32,7 +43,7 @@ enum PolicyParser {
   private static let keys = [
     "version", "categories", "bypass_events", "critical_allow_list", "suppressions",
     "regions_regulated_additional", "fallback_timezone", "payload_bytes_max", "record_bytes_max",
-    "hold_hours_max", "duplicates_horizon_hours", "duplicates_entries_max",
+    "hold_hours_max", "duplicates_horizon_hours", "duplicates_entries_max", "caps_entries_max",
     "preferences_stale_seconds_max", "permission_prompt_moments",
   ]
 
@@ -41,7 +52,7 @@ enum PolicyParser {
     do throws(JSONFault) {
       tree = try JSONValue(text)
     } catch {
-      throw PolicyError(description: "the policy is not one JSON object: \(error)")
+      throw PolicyError(description: "the policy \(error.words)")
     }
     let root = try PolicyNode(path: "", value: tree).members(keys)
     var document = PolicyDocument()
@@ -68,6 +79,8 @@ enum PolicyParser {
     }
     document.duplicatesEntriesMax = Int(
       try root["duplicates_entries_max"]!.integer(1_000...1_000_000_000))
+    document.capsEntriesMax = Int(try root["caps_entries_max"]!.integer(1_000...1_000_000_000))
+    try CapParser.checkWork(document)
     document.staleSecondsMax = try staleness(root["preferences_stale_seconds_max"]!)
     _ = try root["permission_prompt_moments"]!.nameList()
     return document
@@ -110,14 +123,17 @@ enum PolicyParser {
     rules.regulatedDefaultOn = try onOff(members["regulated_default"]!)
     rules.consentBasis = try lawfulBasis(members["lawful_basis"]!)
     rules.registry = try members["registry"]!.nameList()
+    var mutable: [String] = []
     for subtype in try members["mutable_subtypes"]!.elements() {
       let name = try subtype.string("write a name of the registry")
+      guard !mutable.contains(name) else { throw subtype.refuseTwice("a subtype") }
+      mutable.append(name)
       guard rules.registry.contains(name) else {
         throw subtype.refuse("write a name of this category's registry, or register it")
       }
       if category == .security { throw subtype.refuse("mutes never touch security; write []") }
     }
-    try caps(members["caps"]!, of: category)
+    rules.caps = try CapParser.caps(members["caps"]!, of: category)
     if category == .security { try checkSecurity(rules, members) }
     return rules
   }
@@ -155,12 +171,6 @@ enum PolicyParser {
     ])
   }
 
-  private static func caps(_ node: PolicyNode, of category: Category) throws(PolicyError) {
-    guard let first = try node.elements().first else { return }
-    if category == .security { throw first.refuse("security is never capped: write []") }
-    throw first.refuse("this version of the gate counts no caps: write []")
-  }
-
   private static func names(
     _ categories: [PolicyDocument.CategoryRules], bypass: PolicyNode, critical: PolicyNode
   ) throws(PolicyError) -> [(name: String, facts: NameTable.Facts)] {
@@ -173,6 +183,7 @@ enum PolicyParser {
     for (category, rules) in categories.enumerated() {
       for name in rules.registry { names[position(name)].facts.registered |= 1 << UInt8(category) }
     }
+    var bypassing: [String] = []
     for node in try bypass.elements() {
       let members = try node.members(["event", "category", "passes", "lawful_basis"])
       let event = try members["event"]!.string("write the event's name")
@@ -180,14 +191,21 @@ enum PolicyParser {
       guard categories[Int(category.rawValue)].registry.contains(event) else {
         throw members["event"]!.refuse("register it under \(category.name) first")
       }
+      // A name is registered under one category, so twice is twice the same.
+      guard !bypassing.contains(event) else { throw members["event"]!.refuseTwice("an event") }
+      bypassing.append(event)
       _ = try lawfulBasis(members["lawful_basis"]!)
       let passes = try members["passes"]!.elements()
       guard !passes.isEmpty else {
         throw members["passes"]!.refuse("write \"choice\", \"quiet_hours\" or both")
       }
+      var listed: [Bool] = []
       for pass in passes {
         let bit: UInt8 = 1 << category.rawValue
-        if try pass.oneOf(["choice": true, "quiet_hours": false]) {
+        let isChoice = try pass.oneOf(["choice": true, "quiet_hours": false])
+        guard !listed.contains(isChoice) else { throw pass.refuseTwice("each") }
+        listed.append(isChoice)
+        if isChoice {
           // Where the basis is consent, the user's no is the law's: row 8 leaves a `user-off` to row
           // 9, and an event that passed row 9 would go to somebody who refused it (requirements L1).
           guard !categories[Int(category.rawValue)].consentBasis else {
@@ -207,6 +225,7 @@ enum PolicyParser {
       guard categories[Int(Category.security.rawValue)].registry.contains(event) else {
         throw node.refuse("only security events may be critical: register it under security first")
       }
+      guard !names[position(event)].facts.critical else { throw node.refuseTwice("an event") }
       names[position(event)].facts.critical = true
     }
     return names
@@ -219,7 +238,9 @@ enum PolicyParser {
     for name in order {
       var mask: UInt8 = 0
       for category in try members[name]!.elements() {
-        mask |= 1 << (try category.category().rawValue)
+        let bit: UInt8 = 1 << (try category.category().rawValue)
+        guard mask & bit == 0 else { throw category.refuseTwice("a category") }
+        mask |= bit
       }
       masks.append(mask)
     }
@@ -233,6 +254,7 @@ enum PolicyParser {
     for at in stride(from: 0, to: text.count, by: 3) {
       regions.append(Region(Bytes(rebasing: text[at..<(at + 2)])))
     }
+    let fixed = regions.count
     for element in try node.elements() {
       let members = try element.members(["region", "reason"])
       _ = try members["reason"]!.string("say why it is treated as regulated")
@@ -240,6 +262,9 @@ enum PolicyParser {
       var code = try members["region"]!.string(instead)
       let region = code.withUTF8 { Region(Bytes($0)) }
       guard region != .unknown else { throw members["region"]!.refuse(instead) }
+      guard !regions[fixed...].contains(region) else {
+        throw members["region"]!.refuseTwice("a region")
+      }
       regions.append(region)
     }
     return regions

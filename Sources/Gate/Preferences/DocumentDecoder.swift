@@ -37,6 +37,9 @@ struct DocumentDecoder: ~Copyable {
   /// The last zone of that document which is none.
   var lastUnknownZone: Bytes? { reading.draft.unknownZone }
 
+  /// What the last document read says that nobody means.
+  var lastOversights: DocumentOversights { reading.draft.oversights }
+
   private mutating func read(_ value: Bytes) throws(DocumentFault) {
     reading.reset()
     guard value.count > 0 else { throw .malformedJSON }
@@ -137,7 +140,9 @@ struct DocumentReading {
         } else if name.equals("region") {
           if reader.peek == UInt8(ascii: "\"") {
             device.region = Region(try reader.readString())
-          } else {
+            if device.region == .unknown { draft.oversights.insert(.unknownRegion) }
+          } else if try !reader.readNull() {
+            draft.oversights.insert(.unknownRegion)
             try reader.skip()
           }
         } else if name.equals("quiet_hours") {
@@ -163,7 +168,10 @@ struct DocumentReading {
       if try reader.readNull() { return }
       var choices = scope.choices
       try reader.readObject { (reader, name) throws(JSONFault) in
-        guard let category = Category(name: name) else { return try reader.skip() }
+        guard let category = Category(name: name) else {
+          draft.oversights.insert(.unknownCategory)
+          return try reader.skip()
+        }
         if try reader.readNull() { return }
         var (choice, at, source) = try readChoice(&reader)
         if category == .security, choice == .userOff, source != .adminOverride {
@@ -177,7 +185,10 @@ struct DocumentReading {
     } else if name.equals("muted_subtypes") {
       if try reader.readNull() { return }
       try reader.readObject { (reader, name) throws(JSONFault) in
-        guard let category = Category(name: name) else { return try reader.skip() }
+        guard let category = Category(name: name) else {
+          draft.oversights.insert(.unknownCategory)
+          return try reader.skip()
+        }
         if try reader.readNull() { return }
         try reader.readArray { (reader) throws(JSONFault) in
           let subtype = try reader.readString()
@@ -227,6 +238,7 @@ struct DocumentReading {
       if name.equals("state") {
         choice = try readEnum(&reader, Choice.self, \.name, .unknownChoice) ?? .unset
       } else if name.equals("at") {
+        if try reader.readNull() { return }
         switch reader.peek {
         case UInt8(ascii: "\""): at = Instant.parse(try reader.readString())
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -234,9 +246,16 @@ struct DocumentReading {
             .flatMap { Instant.readable.contains($0) ? $0 : nil }
         default: try reader.skip()
         }
-      } else if name.equals("source"), reader.peek == UInt8(ascii: "\"") {
-        let text = try reader.readString()
-        source = ChoiceSource.allCases.first { text.equals($0.name) }
+        if at == nil { draft.oversights.insert(.unreadableTime) }
+      } else if name.equals("source") {
+        if try reader.readNull() { return }
+        if reader.peek == UInt8(ascii: "\"") {
+          let text = try reader.readString()
+          source = ChoiceSource.allCases.first { text.equals($0.name) }
+        } else {
+          try reader.skip()
+        }
+        if source == nil { draft.oversights.insert(.unknownSource) }
       } else {
         try reader.skip()
       }

@@ -33,6 +33,7 @@ struct DocumentDraft {
   var account = Scope()
   var devices: [Device] = []
   var notes: DocumentNotes = []
+  var oversights: DocumentOversights = []
   /// The last zone id that the tz database does not have; nil where it was no string.
   var unknownZone: Bytes?
   private var side: [UInt64] = []
@@ -44,6 +45,7 @@ struct DocumentDraft {
     account = Scope()
     devices.removeAll(keepingCapacity: true)
     notes = []
+    oversights = []
     unknownZone = nil
     side.removeAll(keepingCapacity: true)
     words.removeAll(keepingCapacity: true)

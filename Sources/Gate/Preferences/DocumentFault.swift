@@ -59,3 +59,18 @@ public struct DocumentNotes: OptionSet, Sendable {
   /// A security `user-off` from any source but an administrator counts as default.
   public static let securityOffIgnored = DocumentNotes(rawValue: 4)
 }
+
+/// What a readable document says that nobody means: the gate passes over it, and whoever writes the
+/// document is told.
+struct DocumentOversights: OptionSet {
+  let rawValue: UInt8
+
+  /// Under `categories` or `muted_subtypes`, a name that is none of the four.
+  static let unknownCategory = DocumentOversights(rawValue: 1)
+  /// An `at` that is no instant.
+  static let unreadableTime = DocumentOversights(rawValue: 2)
+  /// A `source` that is none of the four.
+  static let unknownSource = DocumentOversights(rawValue: 4)
+  /// A `region` that is no assigned code in upper case.
+  static let unknownRegion = DocumentOversights(rawValue: 8)
+}

@@ -34,8 +34,9 @@ public struct CandidateCheck: ~Copyable {
 }
 
 /// Whether a preference document may be stored. Stricter than the gate's own reading, which must make
-/// do with what it finds: a zone that does not exist, a window that cannot be read, and a security
-/// `user-off` that is not an administrator's are refused here (requirements C6).
+/// do with what it finds: a zone, category, time, source or region that does not exist, a window that
+/// cannot be read, and a security `user-off` that is not an administrator's are refused here
+/// (requirements C6).
 public struct DocumentCheck: ~Copyable {
   private var decoder: DocumentDecoder
   private let zones: ZonePublisher
@@ -58,6 +59,22 @@ public struct DocumentCheck: ~Copyable {
     }
     if notes.contains(.securityOffIgnored) {
       return .refused("security can be switched off by admin_override alone")
+    }
+    let oversights = decoder.lastOversights
+    if oversights.contains(.unknownCategory) {
+      return .refused(
+        "categories and muted_subtypes want transactional, security, social or marketing, spelt so")
+    }
+    if oversights.contains(.unreadableTime) {
+      return .refused(
+        "at wants an instant such as 2025-10-01T09:00:00Z, or milliseconds, from 2000 to 2200")
+    }
+    if oversights.contains(.unknownSource) {
+      return .refused(
+        "source wants in_app_settings, os_settings_sync, unsubscribe_link or admin_override")
+    }
+    if oversights.contains(.unknownRegion) {
+      return .refused("region wants an ISO 3166-1 alpha-2 code in upper case, or null")
     }
     // Without one the decoder had thrown.
     return .good(userID: decoder.lastUserID!)

@@ -2,6 +2,7 @@
 enum CommandTable {
   static let all: [Command] = [
     RunCommand.command,
+    CheckCommand.command,
     EvaluateCommand.command,
     TopicsCommand.command,
     PublishCommand.command,

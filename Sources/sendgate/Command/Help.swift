@@ -18,8 +18,8 @@ enum Help {
       sendgate COMMAND --help tells more; sendgate --version tells the version.
 
       exit codes: 0 done, 64 wrong usage, 65 wrong data, 66 no input, 69 something does not answer,
-      70 a bug, 73 cannot create a file, 74 reading or writing failed, 78 wrong configuration,
-      80 fenced: another process has taken this one's place
+      70 a bug, 73 cannot create a file, 74 reading or writing failed, 75 input that cannot be read,
+      78 wrong configuration, 80 fenced: another process has taken this one's place
 
       """
   }

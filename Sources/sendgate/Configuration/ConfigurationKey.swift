@@ -58,7 +58,8 @@ struct ConfigurationKey: Sendable {
       return isGood ? nil : "wants 1 to 128 letters, digits, '.', '_' or '-'"
     case .optionalAddress:
       return ListenAddress(value) == nil
-        ? "wants ADDRESS:PORT with a numeric address, as 127.0.0.1:9100 or [::1]:9100" : nil
+        ? "wants ADDRESS:PORT with a numeric address, as 127.0.0.1:9100 or [::1]:9100; a name"
+          + " such as localhost is not looked up" : nil
     case .optionalPath:
       return value.utf8.contains(0) ? "wants a path" : nil
     }

@@ -75,6 +75,10 @@ struct Settings {
         let name = String(key.dropFirst(KafkaKeys.prefix.count))
         if let problem = KafkaKeys.problem(name) {
           problems.append("\(key) (\(setting.origin)) \(problem)")
+        } else if key == KafkaKeys.bootstrapServers, !setting.value.isEmpty,
+          let problem = BrokerList.problem(setting.value)
+        {
+          problems.append(describe(key) + " \(problem)")
         }
       } else if let known = ConfigurationKey.all.first(where: { $0.name == key }) {
         if let problem = known.problem(setting.value) {

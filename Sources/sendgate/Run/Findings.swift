@@ -75,8 +75,10 @@ final class Findings: Sendable {
     if runner.control.request != .none { return "draining" }
     let nowMs = SystemClock().monotonicMs()
     let turnedAtMs = runner.counters[.turnAtMs]
-    if turnedAtMs > 0, nowMs - turnedAtMs > turnMsMax {
-      return "waiting for \((nowMs - turnedAtMs) / 1_000) s: \(runner.health.waiting ?? "")"
+    let waiting = runner.health.waiting.map { ": \($0)" } ?? ""
+    if turnedAtMs == 0 { return "making its producer" + waiting }
+    if nowMs - turnedAtMs > turnMsMax {
+      return "waiting for \((nowMs - turnedAtMs) / 1_000) s" + waiting
     }
     if let obstacle = runner.obstacle(nowMs: nowMs) { return obstacle }
     if runner.counters[.isPaused] != 0 { return "paused: the preferences are not up to date" }

@@ -122,6 +122,7 @@ enum GateMetrics {
       labels: labels
     ) { Double(counters[.isPaused]) }
     registerState(counters, labels, in: registry)
+    registerCaps(counters, labels, in: registry)
     let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
     for (name, help, histogram) in [
       ("commit", "From the flush to the commit's answer.", counters.commitLatency),
@@ -165,6 +166,39 @@ enum GateMetrics {
     registry.counter(
       "state_records_forgotten", help: "Null values written to the state topic.", labels: labels
     ) { counters[.stateRecordsForgotten] }
+  }
+
+  /// What is counted against caps, and what receipts did to it.
+  private static func registerCaps(
+    _ counters: LoopCounters, _ labels: Labels, in registry: MetricRegistry
+  ) {
+    registry.gauge(
+      "caps_entries", help: "Notifications remembered against frequency caps.", labels: labels
+    ) { Double(counters[.cappedNotifications]) }
+    registry.gauge(
+      "caps_memory", unit: .bytes, help: "Memory that they take.", labels: labels
+    ) { Double(counters[.capBytes]) }
+    registry.gauge(
+      "caps_uncounted",
+      help:
+        "Approvals on the partitions owned now that were not counted: caps_entries_max is too small.",
+      labels: labels
+    ) { Double(counters[.capsUncounted]) }
+    registry.counter(
+      "caps_refunded", help: "Notifications rejected on every device, and not counted any more.",
+      labels: labels
+    ) { counters[.refunds] }
+    registry.counter("receipts", help: "Receipts read for refunds.", labels: labels) {
+      counters[.receipts]
+    }
+    for (reason, count) in [
+      ("unreadable", LoopCounters.Count.receiptsUnreadable), ("misplaced", .receiptsMisplaced),
+    ] {
+      registry.counter(
+        "receipts_passed_over", help: "Receipts that refund nothing whatever they say.",
+        labels: ["lane": labels.first!.value, "reason": reason]
+      ) { counters[count] }
+    }
   }
 
   private static func name(_ count: PreferenceCounters.Count) -> String {

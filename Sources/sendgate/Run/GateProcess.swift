@@ -36,6 +36,7 @@ final class GateProcess {
   private var failure: Int32?
 
   init(_ configuration: GateConfiguration, untilIdleMs: Int64?) throws(CommandFailure) {
+    try KafkaClients.check(configuration)
     world = try SharedWorld(configuration, log: configuration.makeLogger())
     self.untilIdleMs = untilIdleMs
     mainBeat = Heartbeat(

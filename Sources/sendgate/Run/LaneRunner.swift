@@ -62,10 +62,7 @@ final class LaneRunner: Sendable {
     ending.withLock { $0 = end }
   }
 
-  private var groupID: String {
-    let group = world.configuration.groupID
-    return lane == .security ? "\(group).security" : group
-  }
+  private var groupID: String { KafkaClients.groupID(world.configuration, lane) }
 
   private func runLoop() throws(ConfigurationError) -> LaneEnd {
     let names = world.topicNames
@@ -73,11 +70,8 @@ final class LaneRunner: Sendable {
       approved: names[.approved], deferred: names[.deferred], dropped: names[.dropped],
       state: names[stateRole])
     let isExact = world.configuration.delivery == .exactlyOnce
-    let properties = try producerProperties(
-      transactionalID: isExact
-        ? OutputProducerProperties.transactionalID(
-          group: world.configuration.groupID, instance: world.configuration.instanceID,
-          lane: lane, worker: worker) : nil)
+    let properties = try KafkaClients.outputs(world.configuration, lane, worker: worker)
+    tell(properties, "\(name) producer")
     let onEvent = world.onKafkaEvent("\(name) producer")
     // Whatever is opened is closed by its loop; what cannot be opened closes what was before it.
     let stateTopic = try makeStateTopic()
@@ -88,29 +82,39 @@ final class LaneRunner: Sendable {
       stateTopic.close()
       throw error
     }
+    let receipts: ReceiptTopic?
+    do throws(ConfigurationError) {
+      receipts = try makeReceiptTopic()
+    } catch {
+      stateTopic.close()
+      source.close()
+      throw error
+    }
     if isExact {
       return loop(
         source,
         TransactionalSink(
           TransactionalSink.Settings(
             properties: properties, topics: outputs, inputTopic: names[inputRole],
-            groupID: groupID),
-          onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic)
+            receiptTopic: names[.receipts], groupID: groupID),
+          onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic,
+        receipts)
     }
     return loop(
       source,
       AtLeastOnceSink(
-        properties: properties, topics: outputs, onEvent: onEvent,
+        properties: properties, topics: outputs, inputTopic: names[inputRole],
+        receiptTopic: names[.receipts], onEvent: onEvent,
         onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) },
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
-        }), stateTopic)
+        }), stateTopic, receipts)
   }
 
   private var inputRole: TopicRole { lane == .security ? .candidateSecurity : .candidate }
 
   private func makeSource() throws(ConfigurationError) -> CandidateTopic {
-    let properties = try LaneConsumerProperties.make(world.kafka, groupID: groupID) { choice in
+    let properties = try KafkaClients.candidates(world.configuration, lane) { choice in
       world.log.info(
         "Chose how the consumer fetches ahead",
         ["lane": .string(name), "kafka.fetch": .string(choice)])
@@ -125,17 +129,6 @@ final class LaneRunner: Sendable {
           "Reading candidates met an error; it is retried",
           ["lane": .string(name), "kafka.error": .string("\(error)")])
       })
-  }
-
-  private func producerProperties(
-    transactionalID: String?
-  ) throws(ConfigurationError) -> KafkaProperties {
-    let properties = try OutputProducerProperties.make(
-      world.kafka, transactionalID: transactionalID,
-      transactionTimeoutMs: Int64(world.configuration.transactionTimeoutMs),
-      lingerMs: lane == .security ? 1 : 5)
-    tell(properties, "\(name) producer")
-    return properties
   }
 
   /// What the guarantees rest on, as it is; secrets hidden.
@@ -161,8 +154,21 @@ final class LaneRunner: Sendable {
       })
   }
 
+  /// Nil where nothing is counted: security is never capped.
+  private func makeReceiptTopic() throws(ConfigurationError) -> ReceiptTopic? {
+    guard lane == .ordinary, world.policy.hasCaps else { return nil }
+    return try ReceiptTopic(
+      topic: world.topicNames[.receipts], groupID: groupID, properties: world.kafka,
+      onEvent: world.onKafkaEvent("\(name) receipts"),
+      onProblem: { [log = world.log, name] error in
+        log.warning(
+          "Reading receipts met an error; it is retried",
+          ["lane": .string(name), "kafka.error": .string("\(error)")])
+      })
+  }
+
   private func loop<Sink: DecisionSink>(
-    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic
+    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ receipts: ReceiptTopic?
   ) -> LaneEnd {
     let configuration = world.configuration
     let state = LaneState(
@@ -175,6 +181,10 @@ final class LaneRunner: Sendable {
     return GateLoop(
       source: source, sink: sink, clock: SystemClock(), decider: engine, state: state,
       stateSource: stateTopic,
+      receipts: receipts.map {
+        ReceiptIntake(
+          source: $0, refunder: Refunder(state: state, partitionCount: partitionCount))
+      },
       settings: LoopSettings(
         commitIntervalMs: Int64(intervalMs),
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),
@@ -207,6 +217,9 @@ enum LaneLog {
         log.error(
           "Records of the state topic cannot be read", ["lane": .string(lane), "event": text])
       }
+    case .paused(_, isReady: false):
+      // Every start does, until the preferences are read.
+      log.info("The lane waits for the preferences", ["lane": .string(lane), "event": text])
     case .lost, .aborted, .producerReplaced, .membershipChanged, .paused:
       log.warning("The lane was disturbed", ["lane": .string(lane), "event": text])
     case .retrying, .waiting:

@@ -13,10 +13,10 @@ enum PublishCommand {
     details: """
       Reads one JSON object a line and writes each under its user_id, by the partitioner that the
       gate expects. A line that the gate could not read ends the command at once, with the line's
-      number and the reason; so does a document with a time zone that does not exist, a window that
-      cannot be read, or security switched off by anybody but an administrator. The lines before it
-      are written. A candidate that is readable but will be dropped is written: that is the gate's
-      to say.
+      number and the reason; so does a document with a time zone, category, time or region that does
+      not exist, a window that cannot be read, or security switched off by anybody but an
+      administrator. The lines before it are written. A candidate that is readable but will be
+      dropped is written: that is the gate's to say.
       """,
     flags: RunFlags.configuration + [
       .text("file", "FILE", "what to read; standard input where not given"),

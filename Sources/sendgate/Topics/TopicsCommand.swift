@@ -22,7 +22,18 @@ enum TopicsCommand {
   private static func run(_ arguments: ParsedArguments) throws(CommandFailure) -> Int32 {
     let configuration = try arguments.loadConfiguration()
     let log = configuration.makeLogger()
-    let isCreating = arguments.operands[0] == "create"
+    try check(configuration, log, creating: arguments.operands[0] == "create")
+    Process.print(
+      "all \(configuration.topicPlan.topics.count) topics are as they must be\n",
+      to: STDOUT_FILENO)
+    return ExitCode.ok
+  }
+
+  /// Throws where something is not as the gate needs it, with all of it named.
+  /// - Parameter isCreating: makes what is missing first.
+  static func check(
+    _ configuration: GateConfiguration, _ log: Logger, creating isCreating: Bool = false
+  ) throws(CommandFailure) {
     let findings = try withAdmin(configuration, log) { (admin) throws(CommandFailure) in
       let patience = BrokerPatience(configuration, log)
       if isCreating { try create(configuration.topicPlan, admin, patience) }
@@ -34,10 +45,6 @@ enum TopicsCommand {
       let lines = findings.map(\.description).joined(separator: "\n  ")
       throw CommandFailure(ExitCode.configuration, "not as the gate needs it:\n  \(lines)")
     }
-    Process.print(
-      "all \(configuration.topicPlan.topics.count) topics are as they must be\n",
-      to: STDOUT_FILENO)
-    return ExitCode.ok
   }
 
   private static func create(

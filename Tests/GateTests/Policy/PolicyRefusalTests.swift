@@ -66,7 +66,32 @@ import Testing
     ),
     ("categories.marketing.lawful_basis.words", #""""#, "in words"),
     ("categories.security.caps", #"[{"count":1}]"#, "write []"),
-    ("categories.marketing.caps", #"[{"count":1}]"#, "write []"),
+    ("categories.security.caps", "[\(capOf("5"))]", "never capped: write []"),
+    ("categories.marketing.caps", #"[{"count":1}]"#, "calendar_day"),
+    ("categories.marketing.caps", "[7]", "window_seconds"),
+    ("categories.marketing.caps", "[\(capOf("0"))]", #"write "default": "off" for marketing"#),
+    ("categories.marketing.caps", "[\(capOf("-1"))]", "1 to 1000"),
+    ("categories.marketing.caps", "[\(capOf("1001"))]", "1 to 1000"),
+    ("categories.marketing.caps", "[\(capOf("1.5"))]", "1 to 1000"),
+    ("categories.marketing.caps", "[\(capOf(#""3""#))]", "1 to 1000"),
+    ("categories.marketing.caps", "[\(capOf("1")),\(capOf("2"))]", #"a cap "c" already"#),
+    ("categories.marketing.caps", "[\(capOf("1", name: ""))]", "1 to 64 bytes"),
+    (
+      "categories.marketing.caps", "[\(capOf("1", name: String(repeating: "n", count: 65)))]",
+      "1 to 64 bytes"
+    ),
+    ("categories.marketing.caps", "[\(capOf("1", more: #","window_seconds":60"#))]", "the day"),
+    ("categories.marketing.caps", "[\(capOf("1", more: #","per":1"#))]", "no such key"),
+    ("categories.marketing.caps", "[\(capOf("1", style: "hourly"))]", "calendar_day, sliding"),
+    ("categories.marketing.caps", "[\(capOf("1", style: "sliding"))]", "window_seconds is missing"),
+    ("categories.marketing.caps", sliding("0"), "1 to 2678400"),
+    ("categories.marketing.caps", sliding("-60"), "1 to 2678400"),
+    ("categories.marketing.caps", sliding("2678401"), "1 to 2678400"),
+    (
+      "categories.marketing.caps",
+      "[\((0..<9).map { capOf("1", name: "c\($0)") }.joined(separator: ","))]", "at most 8 caps"
+    ),
+    ("categories.marketing.caps", sliding("1"), "a longer window"),
     ("categories.marketing.caps", "{}", "write a list"),
     ("categories.social.registry", #"["like","like"]"#, "once"),
     ("categories.social.registry", #"[""]"#, "1 to 64 bytes"),
@@ -103,6 +128,26 @@ import Testing
       "bypass_events", bypass("promotion", "marketing", #"["quiet_hours","choice"]"#),
       "register the event under a category with another lawful basis"
     ),
+    // Blank words are none, and what stands there twice was meant otherwise the second time.
+    ("version", #"" ""#, "write the version"),
+    ("categories.marketing.lawful_basis.words", #""  ""#, "in words"),
+    ("categories.social.registry", #"[" "]"#, "1 to 64 bytes"),
+    ("regions_regulated_additional", #"[{"region":"CH","reason":" "}]"#, "say why"),
+    ("categories.social.mutable_subtypes", #"["like","like"]"#, "write a subtype once"),
+    (
+      "bypass_events", bypass("like", "social", #"["choice","choice"]"#), "write each once"
+    ),
+    ("critical_allow_list", #"["2fa_code","2fa_code"]"#, "write an event once"),
+    ("suppressions.bounced", #"["social","social"]"#, "write a category once"),
+    (
+      "regions_regulated_additional",
+      #"[{"region":"CH","reason":"a"},{"region":"CH","reason":"b"}]"#, "write a region once"
+    ),
+    (
+      "bypass_events",
+      bypass("like", "social", #"["choice"]"#).dropLast() + ","
+        + bypass("like", "social", #"["quiet_hours"]"#).dropFirst(), "write an event once"
+    ),
     ("critical_allow_list", #"["like"]"#, "register it under security"),
     ("critical_allow_list", #"["unheard_of"]"#, "register it under security"),
     ("critical_allow_list", "[7]", "write the event's name"),
@@ -120,7 +165,7 @@ import Testing
     ("hold_hours_max", "0", "1 to 720"), ("hold_hours_max", "721", "1 to 720"),
     ("duplicates_horizon_hours", "71", "at least hold_hours_max, 72"),
     ("duplicates_horizon_hours", "0", "1 to 8760"),
-    ("duplicates_entries_max", "999", "1000 to"),
+    ("duplicates_entries_max", "999", "1000 to"), ("caps_entries_max", "999", "1000 to"),
     ("preferences_stale_seconds_max.ordinary", "0", "1 to 86400"),
     ("preferences_stale_seconds_max.security", #""never""#, "1 to 86400"),
     ("preferences_stale_seconds_max", "300", "ordinary, security"),
@@ -132,6 +177,16 @@ import Testing
     [{"event":"\(event)","category":"\(category)","passes":\(passes),\
     "lawful_basis":{"basis":"contract","words":"w"}}]
     """
+  }
+
+  private static func capOf(
+    _ count: String, name: String = "c", style: String = "calendar_day", more: String = ""
+  ) -> String {
+    #"{"name":"\#(name)","count":\#(count),"style":"\#(style)"\#(more)}"#
+  }
+
+  private static func sliding(_ seconds: String) -> String {
+    "[\(capOf("1", style: "sliding", more: #","window_seconds":\#(seconds)"#))]"
   }
 
   @Test func everyRefusal() {
@@ -178,7 +233,12 @@ import Testing
 
   @Test func texts() {
     for text in ["", "{", "[]", "null", #"{"version":1,"version":2}"#, "{} x", "\u{FEFF}{}"] {
-      #expect(Self.refusal(Array(text.utf8)) != nil, "\(text)")
+      let message = Self.refusal(Array(text.utf8))
+      #expect(message != nil, "\(text)")
+      // For people: no name of the program's own.
+      for name in ["malformedJSON", "repeatedMember", "JSONFault"] {
+        #expect(message?.contains(name) == false, "\(message ?? "")")
+      }
     }
   }
 
@@ -198,6 +258,13 @@ import Testing
       ("bypass_events", Self.bypass("promotion", "marketing", #"["quiet_hours"]"#)),
       ("bypass_events", Self.bypass("like", "social", #"["choice"]"#)),
       ("critical_allow_list", "[]"), ("suppressions.bounced", "[]"),
+      ("categories.marketing.caps", "[\(Self.capOf("1000"))]"),
+      ("categories.transactional.caps", Self.sliding("60")),
+      (
+        "categories.social.caps",
+        "[\(Self.capOf("1000", name: "day")),\(Self.sliding("1").dropFirst())"
+      ),
+      ("categories.marketing.caps", Self.sliding("2678400")),
     ] {
       #expect(Self.refusal(Self.policy(path, value)) == nil, "\(path) \(value)")
     }

@@ -8,11 +8,12 @@ from datetime import datetime, timezone
 
 from harness.brokers import EXACT
 from harness.cases import case
-from harness.checking import expect, expect_equal, until
+from harness.checking import expect, expect_equal, let_pass, until
 from harness.ledger import Ledger, random_moment, write_documents
 from harness.processes import Process
 from harness.records import encode
 from harness.verify import validators
+from harness.world import Background
 
 CODES = {
     "apns": {"Unregistered", "TopicDisallowed", "TooManyRequests"},
@@ -210,12 +211,20 @@ def killed(world, turns):
     world.create_topics(partitions=6)
     write_documents(world)
     ledger = Ledger(world)
-    # Of every two candidates one is approved, for one device.
-    load = ledger.load(ahead_max=6000, at_least=6000 * turns)
     gate = world.gate("gate-0")
     flags = ("--unregistered", "15", "--rejected", "10", "--seed", "7")
     short = {"kafka__session__timeout__ms": 6000, "drain__timeout__ms": 5000, "commit__interval__ms": 50}
     answers = Answers(world)
+
+    def issue(stopping):
+        # Of every two candidates one is approved, for one device. The dispatcher is never without work, nor far behind.
+        while not stopping.is_set() or ledger.issued < 6000 * turns:
+            if ledger.issued < 2 * len(answers.answered) + 40_000:
+                ledger.issue(1000)
+            else:
+                let_pass(0.05)
+
+    load = Background(issue)
     for turn in range(turns):
         process = Dispatcher(world, f"dispatch-0/{turn}", *flags, **short)
         mark = answers.count()

@@ -318,3 +318,20 @@ def effective_settings_are_logged(world):
     told = gate.output()
     expect("read_committed" in told, "isolation.level is not told at start")
     expect("hunter2-secret" not in told, "a password is in the log")
+
+
+@case()
+def wrong_properties_of_a_client_are_told_at_start(world):
+    """A kafka. property that only a producer refuses, and a list of no brokers, end the start with 78, key and bound named."""
+    world.create_topics()
+    for settings, words in (
+        ({"kafka__linger__ms": "soon"}, ["linger.ms", "soon"]),
+        ({"kafka__batch__num__messages": 0}, ["batch.num.messages", "1..1000000"]),
+        ({"kafka__acks": 1}, ["acks"]),
+        ({"kafka__bootstrap__servers": ",,,"}, ["kafka.bootstrap.servers", "HOST:PORT"]),
+    ):
+        gate = world.gate(f"gate-{len(world.processes)}", **settings)
+        expect_equal(gate.wait(30), 78, f"the exit code with {settings}")
+        told = gate.output()
+        expect(all(word in told for word in words), f"{words} are not told: {told[-500:]}")
+        expect("fatal(" not in told, "a name of the program's own is told")
