@@ -126,6 +126,17 @@ func receipt(_ output: OutputRecord, _ input: InputRecord) -> InputRecord {
       """), handle: nil)
 }
 
+@MainActor func pass(_ receipts: [InputRecord], _ refunder: Refunder) -> UInt64 {
+  receipts.withUnsafeBufferPointer { receipts in
+    let before = ca_allocations()
+    for from in stride(from: 0, to: receipts.count, by: 256) {
+      let end = min(from + 256, receipts.count)
+      refunder.take(UnsafeBufferPointer(rebasing: receipts[from..<end]), nowMs: nowMs)
+    }
+    return ca_allocations() - before
+  }
+}
+
 /// Rejects what the capped share lets out, device by device; returns the allocations of doing so.
 @MainActor func receiptAllocations() -> UInt64 {
   let share = shares.first { $0.name == "capped" }!
@@ -146,19 +157,9 @@ func receipt(_ output: OutputRecord, _ input: InputRecord) -> InputRecord {
   }
   state.commit(nowMs: nowMs)
   let refunder = Refunder(state: state, partitionCount: Candidates.partitionCount)
-  func pass() -> UInt64 {
-    receipts.withUnsafeBufferPointer { receipts in
-      let before = ca_allocations()
-      for from in stride(from: 0, to: receipts.count, by: 256) {
-        let end = min(from + 256, receipts.count)
-        refunder.take(UnsafeBufferPointer(rebasing: receipts[from..<end]), nowMs: nowMs)
-      }
-      return ca_allocations() - before
-    }
-  }
-  let warmUp = pass()
+  let warmUp = pass(receipts, refunder)
   state.rollback()
-  let steady = pass()
+  let steady = pass(receipts, refunder)
   print(
     "receipts: \(receipts.count) records, \(steady) allocations (\(warmUp) while warming up)")
   if refunder.tally.refunded == 0 { fatalError("the receipts refund nothing") }

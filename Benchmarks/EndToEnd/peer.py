@@ -2,8 +2,9 @@
 """The Python peer: the same job as a service in Python would do it, with confluent-kafka and orjson.
 
 Reads candidates and writes a decision with its evidence for each device, in one transaction with the
-offsets. Its rules are a fair part of the gate's (choice, consent, permission, token, window by minute
-of the day), its documents a dictionary. Prints what it took as one JSON line.
+offsets, and remembers what it let through on a state topic. Its rules are a fair part of the gate's
+(duplicates, choice, consent, permission, token, window by minute of the day), its documents a
+dictionary. Prints what it took as one JSON line.
 """
 import argparse
 import datetime
@@ -96,7 +97,7 @@ def decide(candidate, document, device, minute):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("bootstrap", "group", "input", "preferences", "approved", "deferred", "dropped"):
+    for name in ("bootstrap", "group", "input", "preferences", "approved", "deferred", "dropped", "state"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--records", type=int, required=True)
     parser.add_argument("--commit-interval-ms", type=int, default=100)
@@ -113,7 +114,7 @@ def main():
     consumer.subscribe([arguments.input])
     zones, records, outputs, began, last = Zones(), 0, 0, None, 0.0
     producer.begin_transaction()
-    pending = {}
+    pending, seen = {}, set()
     while records < arguments.records:
         messages = consumer.consume(1000, 0.05)
         if messages and began is None:
@@ -132,6 +133,14 @@ def main():
                 else:
                     minute = zones.minute(device.get("timezone") or "UTC", now)
                     outcome, reason, record = decide(candidate, document, device, minute)
+                    id = f"{candidate['user_id']}\0{candidate['notification_id']}\0{device['device_id']}"
+                    if id in seen:
+                        outcome, reason = "dropped", "duplicate"
+                        record.update(outcome=outcome, reason=reason)
+                    elif outcome != "dropped":
+                        seen.add(id)
+                        state = orjson.dumps({"at": int(now * 1000), "outcome": outcome})
+                        producer.produce(arguments.state, state, id, message.partition())
                 body = orjson.dumps(record)[:-1] + b',"notification":' + value + b"}"
                 producer.produce(topics[outcome], body, message.key(), message.partition(),
                                  headers=[("outcome", outcome), ("reason", reason),

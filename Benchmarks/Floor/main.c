@@ -2,48 +2,23 @@
 // for each record as many outputs of as many bytes as the gate did, to the same topics, partitions
 // and headers, and commits alike. Bare C on librdkafka; everything the gate costs beyond this is its
 // own.
+#include "floor.h"
+
 #include <getopt.h>
-#include <librdkafka/rdkafka.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { batchMax = 1000, partitionsMax = 1024, topicCount = 3, samplesMax = 20000 };
 
-static const char *bootstrap = "127.0.0.1:9092", *group = "floor", *input;
+static const char *bootstrap = "127.0.0.1:9092", *group = "floor", *input, *state;
 static const char *outputNames[topicCount];
 static const char *samplesFile;
-static long expected = 0, outputsPerThousand = 1000;
+static long expected = 0, outputsPerThousand = 1000, statesPerThousand = 0;
 static long sharePerThousand[topicCount] = {500, 0, 500};
-static int transactional = 1, commitIntervalMs = 100;
-
-static void fail(const char *where, const char *what) {
-  fprintf(stderr, "floor: %s: %s\n", where, what);
-  exit(1);
-}
-
-static void set(rd_kafka_conf_t *conf, const char *key, const char *value) {
-  char error[512];
-  if (rd_kafka_conf_set(conf, key, value, error, sizeof error) != RD_KAFKA_CONF_OK) fail(key, error);
-}
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static double cpuSeconds(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
+static int isReading = 0, transactional = 1, commitIntervalMs = 100;
 
 static void check(rd_kafka_error_t *error, const char *where) {
   if (error) fail(where, rd_kafka_error_string(error));
@@ -134,6 +109,27 @@ static void produce(rd_kafka_t *producer, rd_kafka_topic_t *topic, const char *n
   }
 }
 
+// What the gate remembers of a decision: a short record of its own, without headers.
+static void produceState(rd_kafka_t *producer, rd_kafka_topic_t *topic,
+                         const rd_kafka_message_t *message, long number) {
+  static const char value[] = "{\"at\":\"2026-03-09T22:30:00.000Z\",\"outcome\":\"approved\"}";
+  char key[512];
+  size_t size = message->key_len < 128 ? message->key_len : 128;
+  memcpy(key, message->key, size);
+  key[size++] = 0;
+  size += (size_t)snprintf(key + size, 64, "%036ld", number) + 1;
+  size += (size_t)snprintf(key + size, 64, "%020ld", number);
+  for (;;) {
+    rd_kafka_resp_err_t code = rd_kafka_producev(
+        producer, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(message->partition),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, size),
+        RD_KAFKA_V_VALUE((void *)value, sizeof value - 1), RD_KAFKA_V_END);
+    if (!code) return;
+    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) fail("produce", rd_kafka_err2str(code));
+    rd_kafka_poll(producer, 10);
+  }
+}
+
 // By looking, as the gate does, and not by rd_kafka_flush, which keeps librdkafka's broker thread
 // spinning while it waits: the floor is to be as low as it can be.
 static void waitForAcknowledgements(rd_kafka_t *producer) {
@@ -165,7 +161,7 @@ static void commit(rd_kafka_t *consumer, rd_kafka_t *producer, const int64_t *ne
 
 static void readArguments(int argc, char **argv) {
   int flag;
-  while ((flag = getopt(argc, argv, "b:g:i:a:d:x:n:f:r:s:p:m:c:")) != -1) switch (flag) {
+  while ((flag = getopt(argc, argv, "b:g:i:a:d:x:n:f:r:s:p:t:q:m:c:")) != -1) switch (flag) {
       case 'b': bootstrap = optarg; break;
       case 'g': group = optarg; break;
       case 'i': input = optarg; break;
@@ -177,29 +173,40 @@ static void readArguments(int argc, char **argv) {
       case 'r': outputsPerThousand = atol(optarg); break;
       case 's': sharePerThousand[0] = atol(optarg); break;
       case 'p': sharePerThousand[1] = atol(optarg); break;
-      case 'm': transactional = strcmp(optarg, "at_least_once") != 0; break;
+      case 't': state = optarg; break;
+      case 'q': statesPerThousand = atol(optarg); break;
+      case 'm':
+        isReading = !strcmp(optarg, "read");
+        transactional = strcmp(optarg, "at_least_once") != 0;
+        break;
       case 'c': commitIntervalMs = atoi(optarg); break;
       default:
         fail("usage",
              "-b BOOTSTRAP -g GROUP -i INPUT -a APPROVED -d DEFERRED -x DROPPED -n RECORDS "
              "-f SAMPLES -r OUTPUTS_PER_1000 -s APPROVED_PER_1000 -p DEFERRED_PER_1000 "
-             "-m exactly_once|at_least_once -c COMMIT_INTERVAL_MS");
+             "-t STATE -q STATES_PER_1000 -m exactly_once|at_least_once|read -c COMMIT_INTERVAL_MS");
     }
-  if (!input || !outputNames[0] || !outputNames[1] || !outputNames[2] || !samplesFile || expected <= 0)
-    fail("usage", "input, three outputs, samples and the number of records are needed");
+  if (!input) fail("usage", "an input is needed");
+  if (isReading) return;
+  if (!state || !outputNames[0] || !outputNames[1] || !outputNames[2] || !samplesFile || expected <= 0)
+    fail("usage", "three outputs, a state topic, samples and the number of records are needed");
   readSamples();
 }
 
 int main(int argc, char **argv) {
   readArguments(argc, argv);
+  if (isReading) {
+    readTopic(bootstrap, input);
+    return 0;
+  }
   rd_kafka_t *producer = newProducer(), *consumer = newConsumer();
-  rd_kafka_topic_t *topics[topicCount];
+  rd_kafka_topic_t *topics[topicCount], *stateTopic = rd_kafka_topic_new(producer, state, NULL);
   for (int i = 0; i < topicCount; i++) topics[i] = rd_kafka_topic_new(producer, outputNames[i], NULL);
   rd_kafka_queue_t *queue = rd_kafka_queue_get_consumer(consumer);
   int64_t next[partitionsMax];
   for (int i = 0; i < partitionsMax; i++) next[i] = -1;
   rd_kafka_message_t *messages[batchMax];
-  long records = 0, outputs = 0, owed = 0;
+  long records = 0, outputs = 0, owed = 0, statesOwed = 0;
   size_t bytes = 0;
   double startWall = 0, startCpu = 0, lastCommit = seconds();
   int pending = 0;
@@ -219,6 +226,8 @@ int main(int argc, char **argv) {
         bytes += sample->size;
         produce(producer, topics[to], "0f8fad5b-d9cb-469f-a165-70867728950e", message, sample);
       }
+      for (statesOwed += statesPerThousand; statesOwed >= 1000; statesOwed -= 1000)
+        produceState(producer, stateTopic, message, records);
       rd_kafka_message_destroy(message);
       pending = 1;
     }
@@ -234,6 +243,7 @@ int main(int argc, char **argv) {
          records, outputs, bytes, wall, cpu);
   if (transactional) rd_kafka_abort_transaction(producer, 10000);
   for (int i = 0; i < topicCount; i++) rd_kafka_topic_destroy(topics[i]);
+  rd_kafka_topic_destroy(stateTopic);
   rd_kafka_queue_destroy(queue);
   rd_kafka_consumer_close(consumer);
   rd_kafka_destroy(consumer);

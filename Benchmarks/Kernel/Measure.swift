@@ -33,13 +33,25 @@ struct Cost {
 
   var row: String {
     let all = sorted
-    return pad(name, 38) + right(median, 9) + right(all.first!, 9) + right(all.last!, 9)
+    return pad(name, 44) + right(median, 9) + right(all.first!, 9) + right(all.last!, 9)
       + right(Double(allocations) / Double(records), 9, digits: 2)
   }
 
   static let header =
-    pad("ns a record", 38, with: " ")
+    pad("ns a record", 44)
     + ["median", "min", "max", "allocs"].map { pad("", 9 - $0.count) + $0 }.joined()
+}
+
+/// How much more one costs than the other, in the same round.
+func ratio(_ name: String, _ cost: Cost, _ other: Cost, _ goal: String) -> String {
+  let all = zip(cost.nanoseconds, other.nanoseconds).map { $0 / $1 }.sorted()
+  return pad(name, 44) + right(all.first!, 9, digits: 2) + right(all[all.count / 2], 9, digits: 2)
+    + right(all.last!, 9, digits: 2) + "   " + goal
+}
+
+func millions(_ number: Int) -> String {
+  let whole = Double(number / 100_000) / 10
+  return whole >= 1 ? "\(whole) M" : "\(number)"
 }
 
 func pad(_ text: String, _ width: Int, with fill: String = " ") -> String {

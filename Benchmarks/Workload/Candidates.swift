@@ -25,7 +25,8 @@ public final class Candidates {
   init(_ drafts: [Draft]) {
     valueBytes = drafts.reduce(0) { $0 + ($1.value?.utf8.count ?? 0) }
     let keyBytes = drafts.reduce(0) { $0 + ($1.key?.utf8.count ?? 0) }
-    bytes = .allocate(byteCount: max(1, valueBytes + keyBytes), alignment: 16)
+    // simdjson's own readers, which the twin of the kernel uses, look at some bytes more.
+    bytes = .allocate(byteCount: valueBytes + keyBytes + 64, alignment: 16)
     var at = 0
     func put(_ text: String) -> UnsafeRawBufferPointer {
       bytes[at...].copyBytes(from: text.utf8)

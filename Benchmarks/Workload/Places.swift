@@ -13,9 +13,12 @@ public enum Places {
     ("AU", "Australia/Sydney"),
   ]
 
+  /// Of every zone that is published.
+  public static var names: [String] { all.map(\.zone) + ["UTC"] }
+
   public static func publish(into publisher: ZonePublisher, nowSeconds: Int64) {
     var database = ZoneDatabase(version: "workload")
-    for zone in all.map(\.zone) + ["UTC"] {
+    for zone in names {
       let history: ZoneHistory
       do {
         history = try TZif.parse(bytes("/usr/share/zoneinfo/\(zone)"))

@@ -43,11 +43,6 @@ public struct Users: Sendable {
       """
   }
 
-  /// Of all device ids of a user.
-  public func deviceIDBytes(_ user: Int) -> Int {
-    (0..<deviceCount(user)).reduce(0) { $0 + deviceID(user, $1).utf8.count }
-  }
-
   func deviceID(_ user: Int, _ device: Int) -> String { "device-\(user)-\(device)" }
 
   private func permission(_ random: inout Random) -> String {

@@ -53,15 +53,19 @@ final class CompactedTopicReader {
   }
 
   /// Finds the partitions and starts reading; false where the broker does not answer yet.
-  func start() -> Bool {
+  func start(nowMs: Int64) -> Bool {
     do throws(KafkaError) {
       guard let count = try reader.partitionCount(timeoutMs: requestTimeoutMs) else {
         onProblem(.noTopic(reader.topic))
         return false
       }
       partitions = Array(0..<count)
-      try reader.assignFromStart(partitions)
       ends = FollowedEnds(partitionCount: Int(count))
+      // Before the first fetch: a leader with nothing to give answers that one after half a second,
+      // and what is asked behind it on the same connection after that.
+      askAtMs = 0
+      askForEnds(nowMs: nowMs)
+      try reader.assignFromStart(partitions)
       return true
     } catch {
       onProblem(.kafka(error))

@@ -72,19 +72,26 @@ public final class PreferenceFollower {
   private let clock = SystemClock()
   private let onAlarm: @Sendable (PreferenceAlarm) -> Void
   private let onChange: (PreferenceChanges.Change) -> Void
+  private let onReady: @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void
+  private var startedAtMs: Int64 = 0
   private let state: CompactedTopicReader
   private let defaults: CompactedTopicReader
 
   /// To be made, run and dropped on one thread.
   ///
-  /// - Parameter onChange: called for each user whose preferences have changed since the lanes may rely
-  ///   on them, when the table has it.
+  /// - Parameters:
+  ///   - onReady: hears once how many records of documents were read before the lanes could rely on
+  ///     them, and how long that took.
+  ///   - onChange: called for each user whose preferences have changed since the lanes may rely on
+  ///     them, when the table has it.
   public init(
     table: PreferenceTable, readiness: PreferenceReadiness, counters: PreferenceCounters,
     settings: Settings, onEvent: @escaping KafkaEventHandler,
     onAlarm: @escaping @Sendable (PreferenceAlarm) -> Void,
+    onReady: @escaping @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void = { _, _ in },
     onChange: @escaping (PreferenceChanges.Change) -> Void = { _ in }
   ) throws(ConfigurationError) {
+    self.onReady = onReady
     self.table = table
     self.readiness = readiness
     self.counters = counters
@@ -124,8 +131,9 @@ public final class PreferenceFollower {
       state.close()
       defaults.close()
     }
+    startedAtMs = clock.monotonicMs()
     for reader in [state, defaults] {
-      while !reader.start() {
+      while !reader.start(nowMs: clock.monotonicMs()) {
         if control.request != .none { return nil }
         clock.sleep(ms: 500)
       }
@@ -189,7 +197,13 @@ public final class PreferenceFollower {
     let freshAtMs = min(freshState, freshDefaults)
     readiness.setFresh(atMs: freshAtMs)
     // After the instant: a lane that sees ready must not see it as stale.
-    if !readiness.isReady { readiness.becomeReady() }
+    if !readiness.isReady {
+      readiness.becomeReady()
+      let read: [PreferenceCounters.Count] = [
+        .stored, .storedOlderVersion, .erased, .unreadable, .ignored,
+      ]
+      onReady(read.reduce(0) { $0 + counters[$1] }, nowMs - startedAtMs)
+    }
     guard nowMs - freshAtMs > settings.outOfReachMsMax else { return nil }
     return
       "the preference topics were out of reach for \((nowMs - freshAtMs) / 1000) s: an erasure "

@@ -8,7 +8,10 @@ extension UnsafeRawBufferPointer {
   @inline(__always)
   func equals(_ text: StaticString) -> Bool {
     count == text.utf8CodeUnitCount
-      && memcmp(baseAddress ?? UnsafeRawPointer(text.utf8Start), text.utf8Start, count) == 0
+      // The text's own count is known when this is compiled, so that short ones take no call.
+      && memcmp(
+        baseAddress ?? UnsafeRawPointer(text.utf8Start), text.utf8Start, text.utf8CodeUnitCount)
+        == 0
   }
 
   /// Whether `holds` is true of all bytes, eight at a time; fewer than eight are filled up with

@@ -1,9 +1,9 @@
 /// Where one shard's blocks live: chunks that never move, so that a block is named by 32 bits and a
 /// reader follows the name without a lock. One writer; readers only follow names.
 final class BlockArena {
-  private static let chunkWordsShift = 17
+  private static let chunkWordsShift = 18
   private static let chunkWords = 1 << chunkWordsShift
-  private static let chunksMax = 1 << 13
+  private static let chunksMax = 1 << 12
   /// Classes up to this many words are exact; beyond, each is an eighth or more larger than the last.
   private static let exactWords = 32
 
@@ -28,7 +28,9 @@ final class BlockArena {
   init() { directory = .allocate(capacity: Self.chunksMax) }
 
   deinit {
-    for chunk in 0..<chunkCount { directory[chunk].deallocate() }
+    for chunk in 0..<chunkCount {
+      HugePages.deallocate(directory[chunk], words: Self.chunkWords)
+    }
     directory.deallocate()
   }
 
@@ -56,7 +58,11 @@ final class BlockArena {
     let words = Self.classWords[sizeClass]
     if nextWord + words > Self.chunkWords {
       precondition(chunkCount < Self.chunksMax, "a shard of the preference table is full (8 GiB)")
-      directory[chunkCount] = .allocate(capacity: Self.chunkWords)
+      // Not before it is full: a large page takes all of its memory at once.
+      if chunkCount > 0 {
+        HugePages.collapse(directory[chunkCount - 1], words: Self.chunkWords)
+      }
+      directory[chunkCount] = HugePages.allocate(words: Self.chunkWords, whenFull: true)
       chunkCount += 1
       // Names 0 and 1 of the first chunk mean "never" and "erased" in the index.
       nextWord = chunkCount == 1 ? 2 : 0

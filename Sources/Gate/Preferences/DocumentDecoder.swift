@@ -26,9 +26,8 @@ struct DocumentDecoder: ~Copyable {
     try read(value)
     guard let user = reading.draft.userID else { throw .missingUserID }
     if let key, !key.equals(user) { throw .otherUser }
-    guard reading.draft.pack(offset: offset),
-      reading.draft.words.count <= BlockArena.blockWordsMax
-    else { throw .tooLarge }
+    reading.draft.pack(offset: offset)
+    guard reading.draft.words.count <= BlockArena.blockWordsMax else { throw .tooLarge }
     return (reading.draft.words, reading.draft.version, reading.draft.notes)
   }
 

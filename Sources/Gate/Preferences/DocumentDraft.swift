@@ -78,10 +78,26 @@ struct DocumentDraft {
     }
   }
 
-  /// Lays the words out; the hash and the size class are the table's to fill in. False where the ids
-  /// do not fit.
-  mutating func pack(offset: Int64) -> Bool {
+  /// Lays the words out; the hash and the size class are the table's to fill in.
+  mutating func pack(offset: Int64) {
+    for (index, device) in devices.enumerated() where device.scope.quietHours.kind == .set {
+      side.append(
+        PackedBlock.sideWord(
+          .window, scope: index, category: 0, value: device.scope.packed.windowBits))
+    }
+    // A zone that every device names too adds nothing: it is asked for after the device's own.
+    if devices.allSatisfy({ $0.scope.zone == account.zone }) { account.zone = 0 }
     let place = account.packed
+    packHeader(offset: offset, hasAccountWord: place.bits != 0)
+    if place.bits != 0 { words.append(place.bits) }
+    let devicesAt = words.count
+    words.append(contentsOf: repeatElement(0, count: devices.count))
+    if side.count >= PackedBlock.manySideWords { words.append(UInt64(side.count)) }
+    words.append(contentsOf: side)
+    packDevices(at: devicesAt)
+  }
+
+  private mutating func packHeader(offset: Int64, hasAccountWord: Bool) {
     let packedVersion = UInt64(version ?? 0)
     let packedOffset = UInt64(offset)
     let isWide =
@@ -89,8 +105,8 @@ struct DocumentDraft {
       || packedOffset >> (64 - PackedBlock.versionBits) != 0
     var header = UInt64(devices.count) << 32 | UInt64(account.choices.bits) << 39
     header |= UInt64(account.suppressions) << 47
-    if place.bits != 0 { header |= PackedBlock.Flag.account }
-    if !side.isEmpty { header |= PackedBlock.Flag.side }
+    header |= UInt64(min(side.count, PackedBlock.manySideWords)) << PackedBlock.sideCountShift
+    if hasAccountWord { header |= PackedBlock.Flag.account }
     if isWide { header |= PackedBlock.Flag.wide }
     if version == nil { header |= PackedBlock.Flag.noVersion }
 
@@ -102,37 +118,25 @@ struct DocumentDraft {
     } else {
       words.append(packedVersion | packedOffset << PackedBlock.versionBits)
     }
-    if place.bits != 0 { words.append(place.bits) }
-    let devicesAt = words.count
-    words.append(contentsOf: repeatElement(0, count: devices.count * 2))
-    if !side.isEmpty {
-      words.append(UInt64(side.count))
-      words.append(contentsOf: side)
-    }
-    return packDevices(at: devicesAt)
   }
 
-  /// Ids stand back to back behind everything else; their offsets count from the block's start.
-  private mutating func packDevices(at devicesAt: Int) -> Bool {
+  /// Ids stand back to back behind everything else; their offsets count from the first.
+  private mutating func packDevices(at devicesAt: Int) {
     var idBytes = 0
     let idsAt = words.count
     for device in devices { idBytes += device.id!.count }
     words.append(contentsOf: repeatElement(0, count: (idBytes + 7) / 8))
-    guard words.count * 8 < 1 << 24 else { return false }
-    var at = idsAt * 8
+    var at = 0
     for (index, device) in devices.enumerated() {
       let id = device.id!
-      words.withUnsafeMutableBytes { $0.baseAddress! + at }
+      words.withUnsafeMutableBytes { $0.baseAddress! + idsAt * 8 + at }
         .copyMemory(from: id.baseAddress!, byteCount: id.count)
-      let packed = PackedDevice(
+      words[devicesAt + index] = PackedDevice.pack(
         place: device.scope.packed, region: device.region, osPermission: device.osPermission!,
         tokenStatus: device.tokenStatus!, platform: device.platform!,
         choices: device.scope.choices, suppressions: device.scope.suppressions,
         idBytes: id.count, idOffset: at)
-      words[devicesAt + index * 2] = packed.first
-      words[devicesAt + index * 2 + 1] = packed.second
       at += id.count
     }
-    return true
   }
 }

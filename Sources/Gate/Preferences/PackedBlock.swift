@@ -1,21 +1,21 @@
 /// One user's preferences as an immutable run of 64-bit words, read in place.
 ///
 ///     0  hash of the user, low half of the second word | devices | account choices and suppressions
-///        | flags | size class
+///        | flags | count of side words | size class
 ///     1  preference version, 24 bits | offset, 40 bits; where either is larger the flag `wide` is
 ///        set and two whole words follow
 ///        account window and zone              (flag `account`)
-///        device word, device word             (per device, in document order)
-///        count of side words, side words      (flag `side`)
+///        device word                          (per device, in document order)
+///        count of side words                  (where the header's three bits say "many")
+///        side words
 ///        device ids, back to back
 ///
-/// A user with one device and nothing unusual takes four words and the id.
+/// A user with one device and nothing unusual takes three words and the id.
 struct PackedBlock {
   let words: UnsafePointer<UInt64>
 
   enum Flag {
     static let account: UInt64 = 1 << 50
-    static let side: UInt64 = 1 << 51
     static let wide: UInt64 = 1 << 52
     static let noVersion: UInt64 = 1 << 53
     /// The document could not be read; the block says nothing else.
@@ -23,6 +23,9 @@ struct PackedBlock {
   }
 
   static let versionBits: UInt64 = 24
+  static let sideCountShift: UInt64 = 55
+  /// In the header's place for a count: the count has a word of its own.
+  static let manySideWords = 7
   static let sizeClassShift: UInt64 = 58
   static let devicesMax = 64
   /// The scope of a side word that is the account's.
@@ -61,18 +64,42 @@ struct PackedBlock {
 
   private var devicesAt: Int { afterHeader + (hasAccountWord ? 1 : 0) }
 
+  @inline(__always)
   func device(_ index: Int) -> PackedDevice {
-    let at = devicesAt + index * 2
-    return PackedDevice(first: words[at], second: words[at + 1])
+    var device = PackedDevice(word: words[devicesAt + index])
+    if device.place.windowKind == .set { device.place.bits |= windowBits(ofDevice: index) }
+    return device
   }
 
-  func deviceID(_ device: PackedDevice) -> Bytes {
-    Bytes(start: UnsafeRawPointer(words) + device.idOffset, count: device.idBytes)
+  private func windowBits(ofDevice index: Int) -> UInt64 {
+    var bits: UInt64 = 0
+    _ = anySide(.window) { scope, _, value, _ in
+      guard scope == index else { return false }
+      bits = value << PackedPlace.windowShift
+      return true
+    }
+    return bits
+  }
+
+  func deviceID(_ device: PackedDevice) -> Bytes { id(device, from: idsAt) }
+
+  @inline(__always)
+  private func id(_ device: PackedDevice, from idsAt: Int) -> Bytes {
+    Bytes(start: UnsafeRawPointer(words + idsAt) + device.idOffset, count: device.idBytes)
+  }
+
+  private var idsAt: Int {
+    let side = sideWords
+    return side.start + side.count
   }
 
   /// The first device of that id.
   func find(_ id: Bytes) -> Int? {
-    for index in 0..<deviceCount where deviceID(device(index)).equals(id) { return index }
+    let idsAt = idsAt
+    for index in 0..<deviceCount
+    where self.id(PackedDevice(word: words[devicesAt + index]), from: idsAt).equals(id) {
+      return index
+    }
     return nil
   }
 
@@ -85,6 +112,14 @@ struct PackedBlock {
     case smsConsent
     /// A muted subtype: its length, and its bytes in the words that follow.
     case mute
+    /// A device's own window.
+    case window
+  }
+
+  private var sideWords: (start: Int, count: Int) {
+    let count = Int(header >> Self.sideCountShift & 0x7)
+    let at = devicesAt + deviceCount
+    return count == Self.manySideWords ? (at + 1, Int(words[at])) : (at, count)
   }
 
   static func sideWord(_ kind: SideKind, scope: Int, category: UInt8, value: UInt64) -> UInt64 {
@@ -97,10 +132,8 @@ struct PackedBlock {
     _ kind: SideKind,
     _ body: (_ scope: Int, _ category: UInt8, _ value: UInt64, _ name: Bytes) -> Bool
   ) -> Bool {
-    guard header & Flag.side != 0 else { return false }
-    var at = devicesAt + deviceCount * 2
-    let end = at + 1 + Int(words[at])
-    at += 1
+    var (at, count) = sideWords
+    let end = at + count
     while at < end {
       let word = words[at]
       at += 1
@@ -148,13 +181,18 @@ struct PackedChoices: Equatable {
   }
 }
 
-/// A stored window and a zone in 43 bits: an account's word, and the low part of a device's first.
+/// A stored window and a zone in 43 bits: an account's word. A device's word has the kind and the
+/// zone, and the few devices that have a window of their own have the rest of it in a side word.
 struct PackedPlace {
   var bits: UInt64 = 0
 
   enum WindowKind: UInt64 {
     case absent, null, set, invalid
   }
+
+  static let windowShift: UInt64 = 2
+  static let zoneShift: UInt64 = 31
+  static let zoneMask: UInt64 = 0xFFF << zoneShift
 
   var windowKind: WindowKind { WindowKind(rawValue: bits & 3)! }
 
@@ -164,13 +202,16 @@ struct PackedPlace {
       days: UInt8(bits >> 24 & 0x7F))
   }
 
+  /// The window alone, for a side word; 0 where there is none.
+  var windowBits: UInt64 { bits >> Self.windowShift & 0x1FFF_FFFF }
+
   /// 0 where none is named.
-  var zone: UInt16 { UInt16(bits >> 31 & 0xFFF) }
+  var zone: UInt16 { UInt16(bits >> Self.zoneShift & 0xFFF) }
 
   init(bits: UInt64) { self.bits = bits }
 
   init(windowKind: WindowKind, window: QuietWindow, zone: UInt16) {
-    bits = windowKind.rawValue | UInt64(zone) << 31
+    bits = windowKind.rawValue | UInt64(zone) << Self.zoneShift
     // Zero where there is none, so that an account that says nothing takes no word.
     guard windowKind == .set else { return }
     bits |=
@@ -178,36 +219,42 @@ struct PackedPlace {
   }
 }
 
-/// The two words of a device.
+/// The word of a device: where its id begins and the id's length, choices, suppressions, zone, kind
+/// of window, region, permission, token and platform.
 struct PackedDevice {
-  var first: UInt64
-  var second: UInt64
+  private let word: UInt64
+  /// Without the window, until the block that has it adds it.
+  var place: PackedPlace
 
-  var place: PackedPlace { PackedPlace(bits: first & (1 << 43 - 1)) }
-  var region: UInt16 { UInt16(first >> 43 & 0x3FF) }
-  var osPermission: OSPermission { OSPermission(rawValue: UInt8(first >> 53 & 3))! }
-  var tokenStatus: TokenStatus { TokenStatus(rawValue: UInt8(first >> 55 & 3))! }
-  var platform: Platform { Platform(rawValue: UInt8(first >> 57 & 1))! }
+  private static let kindShift: UInt64 = 43
+  /// Of the ids of a block: the last of 64 begins below 64 times 128.
+  private static let idOffsetMask: UInt64 = 0x1FFF
 
-  var choices: PackedChoices { PackedChoices(bits: UInt8(truncatingIfNeeded: second)) }
-  var suppressions: UInt8 { UInt8(second >> 8 & 0x7) }
-  var idBytes: Int { Int(second >> 11 & 0x7F) + 1 }
-  var idOffset: Int { Int(second >> 18 & 0xFF_FFFF) }
-
-  init(first: UInt64, second: UInt64) {
-    self.first = first
-    self.second = second
+  init(word: UInt64) {
+    self.word = word
+    place = PackedPlace(bits: word & PackedPlace.zoneMask | word >> Self.kindShift & 3)
   }
 
-  init(
+  /// From the first byte of the block's ids.
+  var idOffset: Int { Int(word & Self.idOffsetMask) }
+  var idBytes: Int { Int(word >> 13 & 0x7F) + 1 }
+  var choices: PackedChoices { PackedChoices(bits: UInt8(truncatingIfNeeded: word >> 20)) }
+  var suppressions: UInt8 { UInt8(word >> 28 & 0x7) }
+  var region: UInt16 { UInt16(word >> 45 & 0x3FF) }
+  var osPermission: OSPermission { OSPermission(rawValue: UInt8(word >> 55 & 3))! }
+  var tokenStatus: TokenStatus { TokenStatus(rawValue: UInt8(word >> 57 & 3))! }
+  var platform: Platform { Platform(rawValue: UInt8(word >> 59 & 1))! }
+
+  static func pack(
     place: PackedPlace, region: Region, osPermission: OSPermission, tokenStatus: TokenStatus,
     platform: Platform, choices: PackedChoices, suppressions: UInt8, idBytes: Int, idOffset: Int
-  ) {
-    first =
-      place.bits | UInt64(region.code) << 43 | UInt64(osPermission.rawValue) << 53
-      | UInt64(tokenStatus.rawValue) << 55 | UInt64(platform.rawValue) << 57
-    second =
-      UInt64(choices.bits) | UInt64(suppressions) << 8 | UInt64(idBytes - 1) << 11
-      | UInt64(idOffset) << 18
+  ) -> UInt64 {
+    let id = UInt64(idOffset) | UInt64(idBytes - 1) << 13
+    let choice = UInt64(choices.bits) << 20 | UInt64(suppressions) << 28
+    let zone = place.bits & PackedPlace.zoneMask | place.windowKind.rawValue << kindShift
+    let able =
+      UInt64(region.code) << 45 | UInt64(osPermission.rawValue) << 55
+      | UInt64(tokenStatus.rawValue) << 57 | UInt64(platform.rawValue) << 59
+    return id | choice | zone | able
   }
 }

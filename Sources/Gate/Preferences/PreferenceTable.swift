@@ -24,7 +24,7 @@ public final class PreferenceTable: @unchecked Sendable {
   /// The most devices a user has: a document with more cannot be read.
   public static let devicesMax = PackedBlock.devicesMax
 
-  private static let shardBits: UInt64 = 6
+  static let shardBits: UInt64 = 6
   static let shardCount = 1 << shardBits
   private static let initialCapacity = 16
   /// Retired blocks are looked at in runs, to spare the writer an atomic for each.

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// One shard's open addressing from a user's hash to a block: 16 bytes an entry, a power of two of
-/// them, linear probing.
+/// One shard's open addressing from a user's hash to a block: 16 bytes an entry, linear probing. It
+/// grows by a quarter: by doubling, half of it would be empty when it is unlucky, and a table of
+/// hashes that agree on a size is unlucky in all shards at once.
 ///
 /// An entry is the first word of the hash, written once, and a word that is swapped: the upper half
 /// of the second hash word over the name of a block. The block keeps the rest of the hash, so all
@@ -10,7 +11,7 @@ struct ShardIndex {
   static let neverUsed: UInt32 = 0
   static let erased: UInt32 = 1
 
-  /// [mask][used][entries …]; replaced whole when it grows.
+  /// [capacity][used][entries …]; replaced whole when it grows.
   let base: UnsafeMutablePointer<UInt64>
 
   private static let headerWords = 2
@@ -18,14 +19,15 @@ struct ShardIndex {
   init(base: UnsafeMutablePointer<UInt64>) { self.base = base }
 
   init(capacity: Int) {
-    base = .allocate(capacity: Self.headerWords + capacity * 2)
-    base.initialize(repeating: 0, count: Self.headerWords + capacity * 2)
-    base[0] = UInt64(capacity - 1)
+    let words = Self.headerWords + capacity * 2
+    base = HugePages.allocate(words: words)
+    base.initialize(repeating: 0, count: words)
+    base[0] = UInt64(capacity)
   }
 
-  func deallocate() { base.deallocate() }
+  func deallocate() { HugePages.deallocate(base, words: Self.headerWords + capacity * 2) }
 
-  var capacity: Int { Int(base[0]) + 1 }
+  var capacity: Int { Int(base[0]) }
   var memoryBytes: Int { (Self.headerWords + capacity * 2) * 8 }
   /// Entries ever used, erased ones included. The writer's alone.
   var used: Int {
@@ -33,12 +35,14 @@ struct ShardIndex {
     nonmutating set { base[1] = UInt64(newValue) }
   }
 
-  /// Full at three quarters: beyond that, probes get long.
-  var isFull: Bool { (used + 1) * 4 > capacity * 3 }
+  /// Full at four fifths: beyond that, probes get long.
+  var isFull: Bool { (used + 1) * 5 > capacity * 4 }
 
+  /// By the bits that the choice of the shard left, as a fraction of the capacity.
   @inline(__always)
   func entry(_ hash: UserHash) -> UnsafeMutablePointer<UInt64> {
-    base + (Self.headerWords + Int(hash.first & base[0]) * 2)
+    let fraction = hash.first << PreferenceTable.shardBits
+    return base + (Self.headerWords + Int(fraction.multipliedFullWidth(by: base[0]).high) * 2)
   }
 
   @inline(__always)
@@ -91,9 +95,7 @@ struct ShardIndex {
   func grown() -> ShardIndex {
     var live = 0
     forEachLive { _, _ in live += 1 }
-    var wanted = 16
-    while wanted * 3 < (live + 1) * 8 { wanted *= 2 }
-    let larger = ShardIndex(capacity: wanted)
+    let larger = ShardIndex(capacity: max(16, (live + 1) * 25 / 16))
     forEachLive { first, word in
       var at = larger.entry(UserHash(first: first, second: 0))
       while at[1] != 0 { at = larger.next(at) }

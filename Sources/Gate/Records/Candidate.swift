@@ -96,23 +96,24 @@ enum CandidateMember: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Told apart by length and first byte, then compared whole.
+  /// Told apart by length, then compared whole with names that are known when this is compiled: a
+  /// few words each, and no call.
   @inline(__always)
   init?(_ name: Bytes) {
-    let member: CandidateMember
     switch name.count {
-    case 5: member = .event
-    case 7:
-      member =
-        name[0] == UInt8(ascii: "u") ? .userID : name[0] == UInt8(ascii: "s") ? .subtype : .payload
-    case 8: member = name[1] == UInt8(ascii: "a") ? .category : .critical
-    case 9: member = .deviceID
-    case 10: member = name[0] == UInt8(ascii: "c") ? .createdAt : .expiresAt
-    case 12: member = name[0] == UInt8(ascii: "c") ? .collapseKey : .smsFallback
-    case 15: member = .notificationID
+    case 5 where name.equals("event"): self = .event
+    case 7 where name.equals("user_id"): self = .userID
+    case 7 where name.equals("subtype"): self = .subtype
+    case 7 where name.equals("payload"): self = .payload
+    case 8 where name.equals("category"): self = .category
+    case 8 where name.equals("critical"): self = .critical
+    case 9 where name.equals("device_id"): self = .deviceID
+    case 10 where name.equals("created_at"): self = .createdAt
+    case 10 where name.equals("expires_at"): self = .expiresAt
+    case 12 where name.equals("collapse_key"): self = .collapseKey
+    case 12 where name.equals("sms_fallback"): self = .smsFallback
+    case 15 where name.equals("notification_id"): self = .notificationID
     default: return nil
     }
-    guard name.equals(member.name) else { return nil }
-    self = member
   }
 }

@@ -40,6 +40,9 @@ enum KafkaClients {
       try outputs(configuration, .ordinary, worker: 0).check(.producer)
       try StateTopic.properties(configuration.kafkaProperties).check(.consumer)
       try DeferredTopic.properties(configuration.kafkaProperties).check(.consumer)
+      try ReceiptTopic.properties(
+        configuration.kafkaProperties, groupID: groupID(configuration, .ordinary)
+      ).check(.consumer)
       try PreferenceFollower.properties(configuration.kafkaProperties).check(.consumer)
       try configuration.kafkaProperties.check(.producer)
     } catch {

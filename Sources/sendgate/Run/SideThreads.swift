@@ -85,6 +85,11 @@ enum PreferenceThread {
           if case .refused(let reason) = alarm { findings.isRefused(.preferences, reason) }
           write(alarm, to: log)
         },
+        onReady: { [log = world.log] documents, tookMs in
+          log.info(
+            "The preferences are read",
+            ["records": .integer(Int(documents)), "took.ms": .integer(Int(tookMs))])
+        },
         onChange: { change in
           for changes in world.preferenceChanges { changes.note(change) }
         })
