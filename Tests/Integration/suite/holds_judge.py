@@ -1,6 +1,7 @@
 """The judge of holds, judged: a model of a gate that does all right, and each mistake it could make."""
 
 import time
+import types
 
 from harness.cases import case
 from harness.changing_zones import QuietTable, make_zones
@@ -9,6 +10,7 @@ from harness.hold_judge import Judge
 from harness.hold_model import Model
 from harness.hold_plan import Round
 from suite.holds_oracle import REASONS
+from suite.holds_pacing import check_burst
 
 SPREAD_MS = 3000
 
@@ -73,3 +75,35 @@ MISTAKES = {
         "superseded", lambda r: [r._replace(outcome="approved", reason="released", blocked_by=[], superseded_by=None)]
     ),
 }
+
+
+@case()
+def the_judge_of_bursts_bites(world):
+    """Releases exactly at the rate pass; one too many within a second, one early, one late or expired too soon do not."""
+    rates, count = {"ios": 50, "android": 50}, 1000
+    due_ms, expires_ms = 1_000_000, 1_000_000_000
+
+    def judged(change=lambda decided, reason: None):
+        # Every platform's own 20 ms apart: 51 take a second.
+        decided = [due_ms + 20 * number for number in range(count)]
+        reason = bytearray(count)
+        change(decided, reason)
+        check_burst(types.SimpleNamespace(decided=decided, reason=reason), count, rates, due_ms, expires_ms)
+
+    def set_decided(number, ms):
+        return lambda decided, reason: decided.__setitem__(number, ms)
+
+    judged()
+    for name, change in {
+        "one too many": lambda decided, reason: decided.__setitem__(slice(None), [at - at % 1000 for at in decided[:10]] * 100),
+        "one early": set_decided(7, due_ms - 1),
+        "one after its expiry": set_decided(20, expires_ms),
+        "one that expired too soon": lambda decided, reason: reason.__setitem__(20, 1),
+        "one without an expiry that expired": lambda decided, reason: reason.__setitem__(21, 1),
+        "a release that took too long": set_decided(999, due_ms + 90_000),
+    }.items():
+        try:
+            judged(change)
+        except CheckFailed:
+            continue
+        raise CheckFailed(f"the judge is content with {name}")
