@@ -29,11 +29,13 @@ let package = Package(
     .target(name: "CCrypto", cSettings: c, linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CShims", cSettings: c),
+    .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: hot),
     .target(name: "Telemetry", swiftSettings: swift),
-    .target(name: "Pipeline", dependencies: ["Gate", "Telemetry"], swiftSettings: swift),
+    .target(
+      name: "Pipeline", dependencies: ["Gate", "Telemetry", "CLZ4", "CShims"], swiftSettings: swift),
     .target(name: "Kafka", dependencies: ["CKafka", "Telemetry"], swiftSettings: swift),
     .target(
       name: "Consumer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
@@ -62,6 +64,9 @@ let package = Package(
     .executableTarget(
       name: "alloc-check", dependencies: ["Gate", "Workload", "CAllocations"],
       path: "Benchmarks/AllocationCheck", swiftSettings: swift),
+    .executableTarget(
+      name: "holds-bench", dependencies: ["Pipeline", "Gate"], path: "Benchmarks/Holds",
+      swiftSettings: swift),
     .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),

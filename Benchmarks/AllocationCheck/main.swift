@@ -126,6 +126,17 @@ func receipt(_ output: OutputRecord, _ input: InputRecord) -> InputRecord {
       """), handle: nil)
 }
 
+@MainActor func pass(_ receipts: [InputRecord], _ refunder: Refunder) -> UInt64 {
+  receipts.withUnsafeBufferPointer { receipts in
+    let before = ca_allocations()
+    for from in stride(from: 0, to: receipts.count, by: 256) {
+      let end = min(from + 256, receipts.count)
+      refunder.take(UnsafeBufferPointer(rebasing: receipts[from..<end]), nowMs: nowMs)
+    }
+    return ca_allocations() - before
+  }
+}
+
 /// Rejects what the capped share lets out, device by device; returns the allocations of doing so.
 @MainActor func receiptAllocations() -> UInt64 {
   let share = shares.first { $0.name == "capped" }!
@@ -146,19 +157,9 @@ func receipt(_ output: OutputRecord, _ input: InputRecord) -> InputRecord {
   }
   state.commit(nowMs: nowMs)
   let refunder = Refunder(state: state, partitionCount: Candidates.partitionCount)
-  func pass() -> UInt64 {
-    receipts.withUnsafeBufferPointer { receipts in
-      let before = ca_allocations()
-      for from in stride(from: 0, to: receipts.count, by: 256) {
-        let end = min(from + 256, receipts.count)
-        refunder.take(UnsafeBufferPointer(rebasing: receipts[from..<end]), nowMs: nowMs)
-      }
-      return ca_allocations() - before
-    }
-  }
-  let warmUp = pass()
+  let warmUp = pass(receipts, refunder)
   state.rollback()
-  let steady = pass()
+  let steady = pass(receipts, refunder)
   print(
     "receipts: \(receipts.count) records, \(steady) allocations (\(warmUp) while warming up)")
   if refunder.tally.refunded == 0 { fatalError("the receipts refund nothing") }
@@ -186,6 +187,66 @@ for share in shares {
   if steady > 0 { failed = true }
 }
 
+// Holds: what the ordinary share deferred is decided again, at night and in the morning.
+var stored: [UnsafeRawBufferPointer] = []
+
+@MainActor func store() {
+  let engine = Engine(
+    lane: .ordinary, policy: .builtIn, preferences: preferences, zones: zones,
+    partitionCount: Candidates.partitionCount)
+  shares[0].candidates.records.withUnsafeBufferPointer { records in
+    for at in stride(from: 0, to: min(records.count, 20_000), by: Engine.batchRecordsMax) {
+      let end = min(at + Engine.batchRecordsMax, records.count)
+      epochs.passBoundary(slot)
+      for output in engine.decide(UnsafeBufferPointer(rebasing: records[at..<end]), nowMs: nowMs)
+      where output.outcome == .deferred {
+        let copy = UnsafeMutableRawBufferPointer.allocate(
+          byteCount: output.value.count, alignment: 1)
+        copy.copyMemory(from: output.value)
+        stored.append(UnsafeRawBufferPointer(copy))
+      }
+    }
+    epochs.goIdle(slot)
+  }
+}
+
+/// Returns the allocations of one pass over the holds.
+@MainActor func release(_ releaser: Releaser, _ holds: [InputRecord]) -> UInt64 {
+  holds.withUnsafeBufferPointer { holds in
+    let before = ca_allocations()
+    for at in stride(from: 0, to: holds.count, by: Releaser.batchHoldsMax) {
+      let batch = UnsafeBufferPointer(
+        rebasing: holds[at..<min(at + Releaser.batchHoldsMax, holds.count)])
+      epochs.passBoundary(slot)
+      for hours in 0...1 {
+        let now = nowMs + Int64(hours) * 12 * 3_600_000
+        for hold in releaser.release(batch, nowMs: now) {
+          if let record = hold.record {
+            seen[Int(record.reason.rawValue)] += 1
+            _ = reader.facts(of: record)
+          }
+        }
+      }
+      for hold in batch { _ = releaser.facts(key: nil, value: hold.value, nowMs: nowMs) }
+    }
+    epochs.goIdle(slot)
+    return ca_allocations() - before
+  }
+}
+
+store()
+let reader = Releaser(policy: .builtIn, preferences: preferences, zones: zones)
+let releaser = Releaser(policy: .builtIn, preferences: preferences, zones: zones)
+let holds = stored.map {
+  InputRecord(partition: 0, offset: 0, timestampMs: 0, key: nil, value: $0, handle: nil)
+}
+let releaseWarmUp = release(releaser, holds)
+if getenv("ALLOC_CHECK_ABORT") != nil { ca_abort_on_allocation(1) }
+let releaseSteady = release(releaser, holds)
+ca_abort_on_allocation(0)
+print("holds: \(holds.count), \(releaseSteady) allocations (\(releaseWarmUp) while warming up)")
+if releaseSteady > 0 || holds.isEmpty { failed = true }
+
 if receiptAllocations() > 0 { failed = true }
 
 // A workload that no longer reaches a reason would prove nothing of its path.
@@ -195,7 +256,7 @@ let reached: [Reason] = [
   .suppressedAbuseHold,
   .noGdprConsent, .accountOptedOut, .deviceOptedOut, .subtypeMuted, .osPermissionDenied,
   .tokenRevoked, .tokenExpired, .quietHoursDropped, .frequencyCapped, .quietHoursDeferred,
-  .quietHoursBypassed, .ok,
+  .quietHoursBypassed, .ok, .released,
 ]
 for reason in reached where seen[Int(reason.rawValue)] == 0 {
   print("the workload reaches no \(reason.name)")

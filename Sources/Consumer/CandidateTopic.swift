@@ -54,6 +54,7 @@ public final class CandidateTopic: CandidateSource {
   /// For the at-least-once sink, which commits through it.
   public let consumer: GroupConsumer
   private let batch: RecordBatch
+  private let headers = HeaderKeeper()
   private let records: UnsafeMutableBufferPointer<InputRecord>
   /// How long a request to the broker may take before the loop gets to do something else.
   private let requestTimeoutMs: Int32
@@ -135,6 +136,10 @@ public final class CandidateTopic: CandidateSource {
   }
 
   public func release() { batch.release() }
+
+  public func headers(of record: InputRecord) -> UnsafeRawBufferPointer {
+    headers.keep(of: record.handle!)
+  }
 
   public func nextRebalance() -> Rebalance? {
     guard let rebalance = consumer.nextRebalance() else { return nil }

@@ -71,18 +71,25 @@ public final class PreferenceFollower {
   private let settings: Settings
   private let clock = SystemClock()
   private let onAlarm: @Sendable (PreferenceAlarm) -> Void
+  private let onChange: (PreferenceChanges.Change) -> Void
   private let onReady: @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void
   private var startedAtMs: Int64 = 0
   private let state: CompactedTopicReader
   private let defaults: CompactedTopicReader
 
-  /// To be made, run and dropped on one thread. `onReady` hears once how many records of documents
-  /// were read before the lanes could rely on them, and how long that took.
+  /// To be made, run and dropped on one thread.
+  ///
+  /// - Parameters:
+  ///   - onReady: hears once how many records of documents were read before the lanes could rely on
+  ///     them, and how long that took.
+  ///   - onChange: called for each user whose preferences have changed since the lanes may rely on
+  ///     them, when the table has it.
   public init(
     table: PreferenceTable, readiness: PreferenceReadiness, counters: PreferenceCounters,
     settings: Settings, onEvent: @escaping KafkaEventHandler,
     onAlarm: @escaping @Sendable (PreferenceAlarm) -> Void,
-    onReady: @escaping @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void = { _, _ in }
+    onReady: @escaping @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void = { _, _ in },
+    onChange: @escaping (PreferenceChanges.Change) -> Void = { _ in }
   ) throws(ConfigurationError) {
     self.onReady = onReady
     self.table = table
@@ -90,6 +97,7 @@ public final class PreferenceFollower {
     self.counters = counters
     self.settings = settings
     self.onAlarm = onAlarm
+    self.onChange = onChange
     let onProblem = { @Sendable (problem: ReadingProblem) in
       switch problem {
       case .noTopic(let name): onAlarm(.waiting("topic \(name) does not exist"))
@@ -156,8 +164,14 @@ public final class PreferenceFollower {
       counters.add(to: .unreadable)
       onAlarm(
         .unreadable(partition: record.partition, offset: record.offset, why: "\(fault.words)"))
-    case .ignored: counters.add(to: .ignored)
+    case .ignored:
+      counters.add(to: .ignored)
+      return
     }
+    guard readiness.isReady else { return }
+    onChange(
+      PreferenceChanges.Change(
+        partition: record.partition, user: table.userHash(record.key!)))
   }
 
   private func count(_ notes: DocumentNotes) {

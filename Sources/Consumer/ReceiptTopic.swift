@@ -18,6 +18,21 @@ public final class ReceiptTopic: ReceiptSource {
     requestTimeoutMs: Int32 = 1500, onEvent: @escaping KafkaEventHandler,
     onProblem: @escaping (KafkaError) -> Void
   ) throws(ConfigurationError) {
+    reader = try PartitionReader(
+      topic: topic, properties: try Self.properties(properties, groupID: groupID),
+      onEvent: onEvent)
+    batch = RecordBatch(recordsMax: recordsMax)
+    records = .allocate(capacity: recordsMax)
+    self.requestTimeoutMs = requestTimeoutMs
+    self.onProblem = onProblem
+  }
+
+  deinit { records.deallocate() }
+
+  /// What its reader is set to, over what the operator chose.
+  public static func properties(
+    _ properties: KafkaProperties, groupID: String
+  ) throws(ConfigurationError) -> KafkaProperties {
     var properties = properties
     properties["group.id"] = groupID
     try properties.require(
@@ -28,14 +43,8 @@ public final class ReceiptTopic: ReceiptSource {
     try properties.require(
       "auto.offset.reset", "error", because: "what was deleted is told, not skipped in silence")
     properties.setDefaults([("queued.max.messages.kbytes", "32768")])
-    reader = try PartitionReader(topic: topic, properties: properties, onEvent: onEvent)
-    batch = RecordBatch(recordsMax: recordsMax)
-    records = .allocate(capacity: recordsMax)
-    self.requestTimeoutMs = requestTimeoutMs
-    self.onProblem = onProblem
+    return properties
   }
-
-  deinit { records.deallocate() }
 
   public func startOffsets(of partitions: [Int32]) throws(Failure) -> [PartitionOffset] {
     try failing { () throws(KafkaError) in

@@ -1,7 +1,8 @@
 import Kafka
 import Pipeline
 
-/// One lane's state topic, as the loop reads it back.
+/// What a lane remembers, as the loop reads it back: its state topic, and the deferred topic where it
+/// holds.
 ///
 /// Two handles: librdkafka answers the question where a partition ends by the handle's own isolation
 /// level, the last stable offset to one and the last of all to the other. Where they differ, a
@@ -11,16 +12,19 @@ public final class StateTopic: StateSource {
   /// Reads no record, ever: what it would read may be aborted yet.
   private let watcher: PartitionReader
   private let batch = RecordBatch(recordsMax: 8192)
-  /// Besides the state topic: what else the last owner may have left open.
-  private let otherTopics: [String]
+  private let headers = HeaderKeeper()
+  /// By stream; the reader's own first.
+  private let topics: [(stream: StateStream, name: String)]
   private let requestTimeoutMs: Int32
   private let onProblem: (KafkaError) -> Void
 
+  public var streams: [StateStream] { topics.map(\.stream) }
+
   /// - Parameters:
-  ///   - otherTopics: topics with the same partitions that are to be settled too.
+  ///   - deferredTopic: where the lane holds; it has the same partitions.
   ///   - onProblem: called on the lane's thread with what librdkafka reports and recovers from.
   public init(
-    topic: String, otherTopics: [String], properties: KafkaProperties,
+    topic: String, deferredTopic: String?, properties: KafkaProperties,
     requestTimeoutMs: Int32 = 1500, onEvent: @escaping KafkaEventHandler,
     onProblem: @escaping (KafkaError) -> Void
   ) throws(ConfigurationError) {
@@ -36,7 +40,7 @@ public final class StateTopic: StateSource {
       reader.close()
       throw error
     }
-    self.otherTopics = otherTopics
+    topics = [(.state, topic)] + (deferredTopic.map { [(.holds, $0)] } ?? [])
     self.requestTimeoutMs = requestTimeoutMs
     self.onProblem = onProblem
   }
@@ -64,31 +68,41 @@ public final class StateTopic: StateSource {
     return properties
   }
 
-  public func settled(_ partitions: [Int32]) throws(Failure) -> [PartitionOffset] {
+  public func settled(_ partitions: [Int32]) throws(Failure) -> [StatePosition] {
     try failing { () throws(KafkaError) in
-      var settled = try self.settled(partitions, of: reader.topic)
-      for topic in otherTopics where !settled.isEmpty {
-        let alsoSettled = try self.settled(settled.map(\.partition), of: topic)
-        settled.removeAll { one in !alsoSettled.contains { $0.partition == one.partition } }
+      var settled = partitions
+      var ends: [StatePosition] = []
+      for (stream, topic) in topics where !settled.isEmpty {
+        let found = try self.settled(settled, of: topic)
+        settled = found.map(\.partition)
+        ends += found.map {
+          StatePosition(stream, partition: $0.partition, offset: $0.offset)
+        }
       }
-      return settled
+      return ends.filter { settled.contains($0.partition) }
     }
   }
 
   private func settled(
     _ partitions: [Int32], of topic: String
-  ) throws(KafkaError) -> [PartitionOffset] {
+  ) throws(KafkaError) -> [PartitionPosition] {
     // The end of all first: what is committed between the two answers moves the second alone.
     let ends = try watcher.ends(partitions, of: topic, timeoutMs: requestTimeoutMs)
     let stable = try reader.ends(partitions, of: topic, timeoutMs: requestTimeoutMs)
-    return ends.compactMap { end in
-      let isStable = stable.contains { $0.partition == end.partition && $0.offset >= end.offset }
-      return isStable ? PartitionOffset(partition: end.partition, offset: end.offset) : nil
+    return ends.filter { end in
+      stable.contains { $0.partition == end.partition && $0.offset >= end.offset }
     }
   }
 
-  public func read(_ positions: [PartitionOffset]) throws(Failure) {
-    try failing { () throws(KafkaError) in try reader.assign(positions.map(\.position)) }
+  public func read(_ positions: [StatePosition]) throws(Failure) {
+    try failing { () throws(KafkaError) in
+      try reader.assign(
+        topics.map { stream, topic in
+          let wanted = positions.filter { $0.stream == stream }
+            .map { PartitionPosition(partition: $0.partition, offset: $0.offset) }
+          return TopicPositions(topic: topic, positions: wanted)
+        })
+    }
   }
 
   public func poll(timeoutMs: Int32, _ body: (StateEvent) -> Void) throws(Failure) {
@@ -97,15 +111,22 @@ public final class StateTopic: StateSource {
     defer { batch.release() }
     for i in 0..<batch.count {
       let record = batch[i]
+      guard let stream = topics.first(where: { record.isOf($0.name) })?.stream else {
+        onProblem(record.error)
+        continue
+      }
+      let position = StatePosition(stream, partition: record.partition, offset: record.offset)
       if record.isRecord {
+        let isHold = stream == .holds && record.value != nil
         body(
           .record(
-            partition: record.partition, offset: record.offset, key: record.key,
-            value: record.value))
+            position, key: record.key, value: record.value,
+            headers: isHold
+              ? headers.keep(of: record.handle) : UnsafeRawBufferPointer(start: nil, count: 0)))
       } else if record.isEndOfPartition {
-        body(.end(partition: record.partition, offset: record.offset))
+        body(.end(position))
       } else if record.isOutOfRange {
-        body(.outOfRange(partition: record.partition))
+        body(.outOfRange(stream, partition: record.partition))
       } else {
         onProblem(record.error)
       }

@@ -51,6 +51,8 @@ public final class Engine {
     var valueStart: Int
     var valueEnd: Int
     var inputIndex: Int
+    var deviceID: Bytes?
+    var hold: HoldTimes?
   }
 
   /// - Parameter partitionCount: of the candidate topic; 0 switches the key and partition checks off
@@ -225,7 +227,8 @@ public final class Engine {
       decision, at.pointee.candidate, deviceID: deviceID, preferences: position, zones: table,
       original: record.value!, to: &out)
     add(
-      decision.outcome, decision.reason, keyStart: keyStart, valueStart: valueStart, index)
+      decision.outcome, decision.reason, keyStart: keyStart, valueStart: valueStart, index,
+      deviceID: deviceID, hold: HoldTimes(decision, at.pointee.candidate))
   }
 
   private func drop(
@@ -282,24 +285,21 @@ public final class Engine {
 
   /// A hold's key: ids cannot contain the NUL that joins them.
   private func writeHoldKey(_ candidate: Candidate, _ deviceID: Bytes) {
-    out.reserve(3 * (CandidateDecoder.idBytesMax + 1))
-    out.raw(candidate.userID!)
-    out.byte(0)
-    out.raw(candidate.notificationID!)
-    out.byte(0)
-    out.raw(deviceID)
+    out.holdKey(
+      user: candidate.userID!, notification: candidate.notificationID!, device: deviceID)
   }
 
   // MARK: Outputs
 
   private func add(
-    _ outcome: Outcome, _ reason: Reason, keyStart: Int, valueStart: Int, _ index: Int
+    _ outcome: Outcome, _ reason: Reason, keyStart: Int, valueStart: Int, _ index: Int,
+    deviceID: Bytes? = nil, hold: HoldTimes? = nil
   ) {
     if outputCount == outputCapacity { growOutputs() }
     (drafts + outputCount).initialize(
       to: Draft(
         outcome: outcome, reason: reason, keyStart: keyStart, valueStart: valueStart,
-        valueEnd: out.count, inputIndex: index))
+        valueEnd: out.count, inputIndex: index, deviceID: deviceID, hold: hold))
     outputCount += 1
   }
 
@@ -335,7 +335,8 @@ public final class Engine {
             ? hold : candidate.userID ?? Self.userKey(records[draft.inputIndex].key),
           value: Bytes(
             start: out.base + draft.valueStart, count: draft.valueEnd - draft.valueStart),
-          notificationID: candidate.notificationID))
+          notificationID: candidate.notificationID, deviceID: draft.deviceID,
+          collapseKey: candidate.collapseKey, hold: draft.hold))
     }
     stateDrafts.finish(out.base)
   }

@@ -41,11 +41,18 @@ public struct OutputRecord {
   public var value: UnsafeRawBufferPointer
   /// For the header of that name; nil where it could not be read.
   public var notificationID: UnsafeRawBufferPointer?
+  /// The device judged; nil where the reason concerns the candidate itself.
+  public var deviceID: UnsafeRawBufferPointer?
+  /// Of a deferral: what the holder of the hold needs to know of it; nil of any other.
+  public var hold: HoldTimes?
+  /// The candidate's; an approval or a hold takes the place of an older hold that has the same.
+  public var collapseKey: UnsafeRawBufferPointer?
 
   public init(
     outcome: Outcome, reason: Reason, category: Category?, inputIndex: Int,
     key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer,
-    notificationID: UnsafeRawBufferPointer?
+    notificationID: UnsafeRawBufferPointer?, deviceID: UnsafeRawBufferPointer? = nil,
+    collapseKey: UnsafeRawBufferPointer? = nil, hold: HoldTimes? = nil
   ) {
     self.outcome = outcome
     self.reason = reason
@@ -54,6 +61,9 @@ public struct OutputRecord {
     self.key = key
     self.value = value
     self.notificationID = notificationID
+    self.deviceID = deviceID
+    self.collapseKey = collapseKey
+    self.hold = hold
   }
 }
 

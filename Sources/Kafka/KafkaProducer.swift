@@ -28,17 +28,23 @@ public final class KafkaProducer {
     return ProducerTopic(name: name, raw: raw)
   }
 
-  /// Hands one decision to the local queue; copies everything. `source` is a `RecordView.handle`,
-  /// whose headers are carried. Nil: done.
+  /// Hands one decision to the local queue; copies everything. Nil: done.
   public func produceDecision(
     to topic: ProducerTopic, partition: Int32, key: UnsafeRawBufferPointer?,
-    value: UnsafeRawBufferPointer, source: OpaquePointer?, outcome: StaticString,
+    value: UnsafeRawBufferPointer, carrying headers: CarriedHeaders, outcome: StaticString,
     reason: StaticString, notificationID: UnsafeRawBufferPointer?
   ) -> ProduceRefusal? {
+    var source: OpaquePointer?
+    var kept: UnsafeRawBufferPointer?
+    switch headers {
+    case .of(let record): source = record
+    case .kept(let bytes): kept = bytes
+    case .none: break
+    }
     let code = ck_produce_decision(
       client, topic.raw, partition, ck_bytes(key), ck_bytes(value),
-      source.map { UnsafePointer<rd_kafka_message_t>($0) }, ck_bytes(outcome), ck_bytes(reason),
-      ck_bytes(notificationID))
+      source.map { UnsafePointer<rd_kafka_message_t>($0) }, ck_bytes(kept), ck_bytes(outcome),
+      ck_bytes(reason), ck_bytes(notificationID))
     return code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : ProduceRefusal(code: code)
   }
 

@@ -32,14 +32,23 @@ public final class PartitionReader {
   /// Reads each partition from its position, and nothing else; an offset below 0 is the first. None:
   /// reads nothing any more.
   public func assign(_ positions: [PartitionPosition]) throws(KafkaError) {
+    try assign([TopicPositions(topic: topic, positions: positions)])
+  }
+
+  /// The same of several topics.
+  public func assign(_ topics: [TopicPositions]) throws(KafkaError) {
     let list = PartitionList(
-      topic: topic,
-      positions: positions.map {
-        let offset = $0.offset < 0 ? Int64(RD_KAFKA_OFFSET_BEGINNING) : $0.offset
-        return PartitionPosition(partition: $0.partition, offset: offset)
+      topics.map { one in
+        let concrete = one.positions.map {
+          PartitionPosition(
+            partition: $0.partition,
+            offset: $0.offset < 0 ? Int64(RD_KAFKA_OFFSET_BEGINNING) : $0.offset)
+        }
+        return TopicPositions(topic: one.topic, positions: concrete)
       })
+    let names = topics.map(\.topic).joined(separator: ", ")
     try KafkaError.check(
-      rd_kafka_assign(client, list.raw), "assign partitions of \(topic)", .request)
+      rd_kafka_assign(client, list.raw), "assign partitions of \(names)", .request)
   }
 
   public func poll(_ batch: RecordBatch, timeoutMs: Int32) {

@@ -1,4 +1,5 @@
 import CKafka
+import Glibc
 
 /// One record of a batch, or one event of a partition. Borrowed from the batch.
 public struct RecordView {
@@ -18,6 +19,12 @@ public struct RecordView {
   }
   /// What a producer reads the record's headers from.
   public var handle: OpaquePointer { OpaquePointer(raw.pointee.message) }
+
+  /// Whether it is of that topic; an event may be of none.
+  public func isOf(_ topic: String) -> Bool {
+    guard let handle = raw.pointee.message.pointee.rkt else { return false }
+    return topic.withCString { strcmp(rd_kafka_topic_name(handle), $0) == 0 }
+  }
 
   public var isRecord: Bool { raw.pointee.error == 0 }
   /// The partition was read to its end; `offset` is that end, control markers included.

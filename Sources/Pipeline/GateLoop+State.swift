@@ -38,7 +38,10 @@ extension GateLoop {
       noteRestoring()
     }
     sweep.forget(partitions)
-    for partition in partitions { state.forget(partition) }
+    for partition in partitions {
+      state.forget(partition)
+      holds?.forget(partition)
+    }
     receipts?.partitionsChanged(forgetting: partitions)
     return wasRestoring
   }
@@ -65,10 +68,16 @@ extension GateLoop {
     let waiting = restore.waiting
     let nowMs = clock.monotonicMs()
     guard !waiting.isEmpty && nowMs >= settledAskAtMs else { return }
+    // When a hold is due follows from its user's preferences, of which half would be read.
+    guard holds == nil || readiness.isReady else { return }
     settledAskAtMs = nowMs + Self.settledAskIntervalMs
-    for end in try stateSource.settled(waiting) {
-      restore.settled(end)
-      state.open(end.partition)
+    let settled = try stateSource.settled(waiting)
+    for partition in waiting {
+      let ends = settled.filter { $0.partition == partition }
+      guard ends.count == stateSource.streams.count else { continue }
+      restore.settled(partition, ends: ends)
+      state.open(partition)
+      holds?.open(partition, nowMs: clock.wallMs())
       mustReadState = true
     }
   }
@@ -76,22 +85,52 @@ extension GateLoop {
   private func readState() throws(Failure) {
     let wallMs = clock.wallMs()
     var restarted: [Int32] = []
+    var refusal: Failure?
+    // Holds are read with their users' preferences.
+    epochs.passBoundary(epochSlot)
+    defer { epochs.goIdle(epochSlot) }
     try stateSource.poll(timeoutMs: Self.readWaitMs) { event in
       switch event {
-      case .record(let partition, let offset, let key, let value):
-        guard restore.takes(partition: partition, offset: offset) else { return }
-        if state.restore(partition, key: key, value: value, nowMs: wallMs) == .unreadable {
-          unreadableRecords += 1
+      case .record(let position, let key, let value, let headers):
+        guard restore.takes(position) else { return }
+        do throws(Failure) {
+          if try !take(position, key, value, headers, wallMs) { unreadableRecords += 1 }
+        } catch {
+          refusal = error
         }
-      case .end(let partition, let offset):
-        guard restore.ends(partition: partition, offset: offset) else { return }
-        state.finishRestore(partition, nowMs: wallMs)
-        restored.append(partition)
-      case .outOfRange(let partition): restarted.append(partition)
+      case .end(let position):
+        if position.stream == .holds { holds!.noteEnd(position) }
+        guard restore.ends(position) else { return }
+        state.finishRestore(position.partition, nowMs: wallMs)
+        restored.append(position.partition)
+      case .outOfRange(_, let partition): restarted.append(partition)
       }
     }
+    if let refusal { throw refusal }
     restarted.removeAll { !restore.all.contains($0) }
     beginRestore(restarted)
+  }
+
+  /// False where the record cannot be read.
+  private func take(
+    _ position: StatePosition, _ key: UnsafeRawBufferPointer?, _ value: UnsafeRawBufferPointer?,
+    _ headers: UnsafeRawBufferPointer, _ wallMs: Int64
+  ) throws(Failure) -> Bool {
+    switch position.stream {
+    case .state:
+      return state.restore(position.partition, key: key, value: value, nowMs: wallMs)
+        != .unreadable
+    case .holds:
+      let restored = holds!.restore(
+        position, key: key, value: value, headers: headers, nowMs: wallMs)
+      guard restored != .full else {
+        throw Failure(
+          .fatal,
+          "partition \(position.partition) has more than \(HoldStore.holdsMax) holds: more"
+            + " partitions are needed")
+      }
+      return restored == .taken
+    }
   }
 
   private func startRestored() throws(Failure) {
@@ -100,6 +139,7 @@ extension GateLoop {
     for partition in restored {
       owned.start(partition)
       sweep.add(partition)
+      holds?.start(partition)
     }
     receipts?.partitionsChanged()
     // The source was paused, and is where it thinks it was.
@@ -127,11 +167,16 @@ extension GateLoop {
       progressAtMs = 0
       return
     }
+    let progress = restore.progress(nowMs: nowMs)
+    counters.set(.restoreRecords, Int64(progress.records))
+    counters.set(.restoreRecordsPerSecond, Int64(progress.recordsPerSecond))
+    counters.set(.restorePercent, Int64(progress.percent ?? -1))
+    counters.set(.restoreSecondsLeft, progress.secondsLeft ?? -1)
     // The first one after an interval, too: most restores are over by then.
     if progressAtMs == 0 { progressAtMs = nowMs + Self.progressIntervalMs }
     guard nowMs >= progressAtMs else { return }
     progressAtMs = nowMs + Self.progressIntervalMs
-    onEvent(.restoring(restore.progress(nowMs: nowMs)))
+    onEvent(.restoring(progress))
   }
 
   // MARK: Sweeping
@@ -147,7 +192,10 @@ extension GateLoop {
     var refusal: Failure?
     do throws(Failure) {
       if !sweep.isActive {
-        try stateSource.read(sweep.positions)
+        try stateSource.read(
+          sweep.positions.map {
+            StatePosition(.state, partition: $0.partition, offset: $0.offset)
+          })
         sweep.begin()
       }
       let wallMs = clock.wallMs()
@@ -167,8 +215,11 @@ extension GateLoop {
 
   private func answer(_ event: StateEvent, wallMs: Int64) -> Failure? {
     switch event {
-    case .record(let partition, let offset, let key, let value):
-      guard sweep.isNext(partition: partition, offset: offset) else { return nil }
+    case .record(let position, let key, let value, _):
+      let (partition, offset) = (position.partition, position.offset)
+      guard position.stream == .state, sweep.isNext(partition: partition, offset: offset) else {
+        return nil
+      }
       switch state.standing(partition, key: key, value: value, nowMs: wallMs) {
       case .needed:
         sweep.stop(partition: partition)
@@ -187,9 +238,11 @@ extension GateLoop {
       case .passedOver: break
       }
       sweep.pass(partition: partition, offset: offset)
-    case .end(let partition, let offset):
-      if sweep.isNext(partition: partition, offset: offset) { sweep.stop(partition: partition) }
-    case .outOfRange(let partition): sweep.add(partition)
+    case .end(let end):
+      if sweep.isNext(partition: end.partition, offset: end.offset) {
+        sweep.stop(partition: end.partition)
+      }
+    case .outOfRange(_, let partition): sweep.add(partition)
     }
     return nil
   }
@@ -203,5 +256,12 @@ extension GateLoop {
     counters.set(.cappedNotifications, Int64(state.cappedCount))
     counters.set(.capBytes, Int64(state.capMemoryBytes))
     counters.set(.capsUncounted, Int64(state.capsUncounted))
+    guard let holds else { return }
+    counters.set(.holds, Int64(holds.count))
+    counters.set(.holdIndexBytes, Int64(holds.indexBytes))
+    counters.set(.holdPayloadBytes, Int64(holds.payloadBytes))
+    let wallMs = clock.wallMs()
+    counters.set(.overdueAPNs, Int64(holds.overdue(.apns, nowMs: wallMs)))
+    counters.set(.overdueFCM, Int64(holds.overdue(.fcm, nowMs: wallMs)))
   }
 }

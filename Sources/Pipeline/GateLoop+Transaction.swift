@@ -23,11 +23,13 @@ extension GateLoop {
   }
 
   func write(
-    _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
+    _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>,
+    nowMs: Int64
   ) throws(LaneEnd) {
     do throws(Failure) {
       try sink.write(outputs, of: inputs)
       try sink.writeState(decider.stateRecords)
+      try keepHolds(outputs, of: inputs, nowMs: nowMs)
     } catch {
       try recover(from: error, at: .write)
       return
@@ -117,6 +119,7 @@ extension GateLoop {
   private func giveUpBatch() {
     owned.rewind()
     state.rollback()
+    holds?.rollback()
     receipts?.rewind()
     sweep.rewind()
     sweptRecords = 0
@@ -133,6 +136,10 @@ extension GateLoop {
     let wallMs = clock.wallMs()
     // Only now: an aborted transaction's ids were never let through.
     state.commit(nowMs: wallMs)
+    if let holds {
+      holds.commit()
+      holds.drainTally { counters.add($1, to: $0) }
+    }
     noteReceiptsCommitted()
     sweep.commit()
     counters.add(UInt64(sweptRecords), to: .stateRecordsForgotten)

@@ -27,7 +27,7 @@ public struct LoopSettings: Sendable {
 
 /// One lane of the gate: one thread, one consumer, one producer, one transaction at a time
 /// (architecture, "Exactly once"). This file is the walk of a record; transactions, rebalances and
-/// what is remembered are in the three beside it.
+/// what is remembered and what is held are in the four beside it.
 public final class GateLoop<
   Source: CandidateSource, Sink: DecisionSink, States: StateSource, Clock: LoopClock,
   Deciding: Decider
@@ -39,6 +39,8 @@ public final class GateLoop<
   /// What the decider remembers of the owned partitions, and where it is read from.
   let state: LaneState
   let stateSource: States
+  /// Nil in a lane that holds nothing.
+  let holds: LaneHolds?
   /// Nil where the policy counts nothing.
   let receipts: ReceiptIntake?
   let settings: LoopSettings
@@ -84,7 +86,8 @@ public final class GateLoop<
   /// `onEvent` is called on the lane's thread.
   public init(
     source: Source, sink: Sink, clock: Clock, decider: Deciding, state: LaneState,
-    stateSource: States, receipts: ReceiptIntake? = nil, settings: LoopSettings,
+    stateSource: States, holds: LaneHolds? = nil, receipts: ReceiptIntake? = nil,
+    settings: LoopSettings,
     counters: LoopCounters, control: LaneControl, readiness: PreferenceReadiness, epochs: Epochs,
     onEvent: @escaping (LoopEvent) -> Void
   ) {
@@ -94,6 +97,7 @@ public final class GateLoop<
     self.decider = decider
     self.state = state
     self.stateSource = stateSource
+    self.holds = holds
     self.receipts = receipts
     self.settings = settings
     self.counters = counters
@@ -145,12 +149,20 @@ public final class GateLoop<
     // brought comes again.
     if mayDecide && !mustSeek && unstarted == nil { try decide(batch) }
     if mayDecide && !mustSeek && unstarted == nil { try takeReceipts() }
+    try heedChanges()
+    if mayDecide { try releaseHolds() }
     try sweepState()
     if transaction.isDue(nowMs: clock.monotonicMs()) { try commit() }
   }
 
   /// Decides and writes what is this lane's of a batch, in chunks small enough to stay in cache.
   private func decide(_ batch: UnsafeMutableBufferPointer<InputRecord>) throws(LaneEnd) {
+    if batch.count > 0, let holds, holds.isNearlyFull(for: batch.count) {
+      // What is held leaves all the same, and makes room.
+      mustSeek = true
+      return try waitOrLeave(
+        Failure(.retriable, "a partition has \(HoldStore.holdsMax) holds, nearly: no more fit"))
+    }
     let taken = owned.take(batch)
     counters.add(UInt64(batch.count - taken), to: .discarded)
     guard taken > 0, try begin() else { return }
@@ -164,8 +176,8 @@ public final class GateLoop<
     while from < records.count && !mustSeek {
       let to = min(from + Engine.batchRecordsMax, records.count)
       let chunk = UnsafeBufferPointer(rebasing: records[from..<to])
-      let outputs = decider.decide(chunk, nowMs: clock.wallMs())
-      try write(outputs, of: chunk)
+      let wallMs = clock.wallMs()
+      try write(decider.decide(chunk, nowMs: wallMs), of: chunk, nowMs: wallMs)
       samples.note(chunk[0].timestampMs)
       epochs.passBoundary(epochSlot)
       from = to
@@ -195,9 +207,10 @@ public final class GateLoop<
 
   private func pollTimeoutMs(nowMs: Int64) -> Int32 {
     if !restore.reading.isEmpty { return 0 }
-    return transaction.isOpen
-      ? Int32(min(Int64(settings.pollMsMax), transaction.dueInMs(nowMs: nowMs)))
-      : settings.pollMsMax
+    var waitMs = Int64(settings.pollMsMax)
+    if transaction.isOpen { waitMs = min(waitMs, transaction.dueInMs(nowMs: nowMs)) }
+    if !isPaused { waitMs = min(waitMs, releaseWaitMs(nowMs: nowMs)) }
+    return Int32(waitMs)
   }
 
   /// Pauses while the preferences are not to be relied on, resumes when they are. Paused, the lane
@@ -231,6 +244,7 @@ public final class GateLoop<
       lagReadAtMs = nowMs
       counters.set(.lag, source.lag(behind: owned.positions) ?? -1)
       noteState()
+      learnOffsets()
     }
   }
 }

@@ -33,6 +33,11 @@ public final class LoopCounters: Sendable {
     case restoreMs
     /// Ids remembered against duplicates, how far back they reach, and the memory they take.
     case seenIDs, seenHorizonMs, seenBytes
+    /// Holds of the owned partitions, the memory of their index and of their payloads, and how many are
+    /// due and have not left, by provider, counted to a limit.
+    case holds, holdIndexBytes, holdPayloadBytes, overdueAPNs, overdueFCM
+    /// How far a restore is; -1 where nothing tells.
+    case restoreRecords, restoreRecordsPerSecond, restorePercent, restoreSecondsLeft
     /// Notifications remembered against caps, the memory they take, and approvals of owned partitions
     /// that found no room.
     case cappedNotifications, capBytes, capsUncounted
@@ -50,6 +55,7 @@ public final class LoopCounters: Sendable {
 
   private let counts = AtomicWords(Count.allCases.count)
   private let gauges = AtomicWords(Gauge.allCases.count)
+  private let holdResults = AtomicWords(HoldResult.allCases.count)
   private let decisions = AtomicWords(DecisionTally.slots)
   /// From the start of the flush to the commit's answer.
   public let commitLatency = LatencyHistogram()
@@ -66,6 +72,12 @@ public final class LoopCounters: Sendable {
     decisions[DecisionTally.slot(outcome, category, reason)]
   }
 
+  /// What became of holds, committed.
+  public subscript(result: HoldResult) -> UInt64 { holdResults[result.rawValue] }
+
+  func add(_ n: UInt64, to result: HoldResult) {
+    holdResults.addAsOnlyWriter(result.rawValue, n)
+  }
   func add(_ n: UInt64, to count: Count) { counts.addAsOnlyWriter(count.rawValue, n) }
   func set(_ count: Count, _ value: UInt64) { counts.store(count.rawValue, value) }
   func set(_ gauge: Gauge, _ value: Int64) {

@@ -29,6 +29,7 @@ public enum LoopEvent: Sendable, Equatable, CustomStringConvertible {
     case .lost(let partitions): "Lost partitions \(partitions)."
     case .restoring(let progress):
       "Restoring: \(progress.records) records, \(progress.recordsPerSecond)/s, "
+        + (progress.percent.map { "\($0) %, " } ?? "")
         + (progress.secondsLeft.map { "\($0) s left." } ?? "waiting.")
     case .restored(let partitions, let records, let ms, let unreadable):
       "Restored partitions \(partitions): \(records) records in \(ms) ms"

@@ -74,6 +74,9 @@ public protocol CandidateSource: AnyObject {
   /// Forgets what was fetched ahead.
   func seek(_ partitions: [PartitionOffset]) throws(Failure)
   func setPaused(_ isPaused: Bool, _ partitions: [Int32]) throws(Failure)
+  /// What of a record's headers goes to everything made from it, in a form of the edge's own that the
+  /// sink reads. Lives until the next call.
+  func headers(of record: InputRecord) -> UnsafeRawBufferPointer
 
   /// Nil where this worker is no member of the group now.
   func claim() -> GroupClaim?
@@ -98,6 +101,8 @@ public protocol DecisionSink: AnyObject {
   /// Takes records for the lane's state topic, to be seen with the outputs or not at all; all of them
   /// or throws.
   func writeState(_ records: UnsafeBufferPointer<StateRecord>) throws(Failure)
+  /// Takes what became of holds, in order; all of them or throws.
+  func writeHolds(_ outcomes: UnsafeBufferPointer<HoldOutcome>) throws(Failure)
   /// Waits for every record's acknowledgement; throws `abort` where one failed.
   func flush() throws(Failure)
   /// Of the candidates, and of the receipts where those are read: of one group, in one transaction.
@@ -109,29 +114,65 @@ public protocol DecisionSink: AnyObject {
   func close()
 }
 
+/// What became of a hold, at its candidate's partition. Borrowed.
+public struct HoldOutcome {
+  public var partition: Int32
+  /// Approved, dropped, or held on under the same key; nil: it ends without a record.
+  public var record: OutputRecord?
+  /// The candidate's, as kept with the hold.
+  public var headers: UnsafeRawBufferPointer
+  /// The hold's key, where a null value ends it.
+  public var endedKey: UnsafeRawBufferPointer?
+}
+
+/// A topic of what a lane remembers, at the candidates' partitions.
+public enum StateStream: Int, CaseIterable, Sendable {
+  /// The lane's state topic.
+  case state
+  /// The deferred topic, of which the ordinary lane alone remembers anything.
+  case holds
+}
+
+/// Where to read of a partition of one of the topics.
+public struct StatePosition: Sendable, Equatable {
+  public var stream: StateStream
+  public var partition: Int32
+  public var offset: Int64
+
+  public init(_ stream: StateStream, partition: Int32, offset: Int64) {
+    self.stream = stream
+    self.partition = partition
+    self.offset = offset
+  }
+}
+
 /// Where what a lane remembers is read from, when it is given a partition and when it looks for what
 /// can go. Every call is made by the lane's own thread; each waits a bounded time.
 public protocol StateSource: AnyObject {
-  /// Of these partitions, those in which nobody's transaction is open, each with where it ends now.
-  /// Answered anew by the broker.
-  func settled(_ partitions: [Int32]) throws(Failure) -> [PartitionOffset]
+  /// The topics there are.
+  var streams: [StateStream] { get }
+  /// Of these partitions, those in which nobody's transaction is open in any of the topics, each with
+  /// where it ends now in each. Answered anew by the broker.
+  func settled(_ partitions: [Int32]) throws(Failure) -> [StatePosition]
   /// Reads from these positions on, and nothing else from now on. An offset below 0 is the beginning.
-  func read(_ positions: [PartitionOffset]) throws(Failure)
+  func read(_ positions: [StatePosition]) throws(Failure)
   /// Waits up to `timeoutMs` for what is committed there, in order of each partition. What is passed
   /// on lives until `body` returns.
   func poll(timeoutMs: Int32, _ body: (StateEvent) -> Void) throws(Failure)
   func close()
 }
 
-/// What came of a partition of the state topic.
+/// What came of a partition of one of the topics.
 public enum StateEvent {
+  /// `headers`: of a hold, as the sink reads them.
   case record(
-    partition: Int32, offset: Int64, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?)
+    StatePosition, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+    headers: UnsafeRawBufferPointer)
   /// Everything committed was read, up to this offset. Control markers take offsets, so that no
   /// record's tells the end.
-  case end(partition: Int32, offset: Int64)
+  case end(StatePosition)
   /// There is nothing at the position any more.
-  case outOfRange(partition: Int32)
+  case outOfRange(StateStream, partition: Int32)
 }
 
 /// Time, so that tests can own it.

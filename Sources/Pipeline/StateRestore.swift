@@ -1,18 +1,25 @@
 /// Which partitions' memory is being read back, and how far it is. No I/O: the loop tells it what
 /// happened and asks what follows.
 ///
-/// A partition goes through two phases. First it waits until nobody's transaction is open in its
-/// state: the last owner may have written what is not committed, or aborted, yet. Only then is it
-/// read. The other way round, what the last owner committed in between would be missing until the next
-/// restore, and an id approved there would be approved again here.
+/// A partition goes through two phases. First it waits until nobody's transaction is open in any of
+/// its topics: the last owner may have written what is not committed, or aborted, yet. Only then are
+/// they read. The other way round, what the last owner committed in between would be missing until the
+/// next restore: a hold made there would not leave, and an id approved there would be approved again.
 public struct StateRestore {
-  private struct Partition {
-    var partition: Int32
-    /// Nil while it waits.
-    var next: Int64?
-    var end: Int64 = 0
+  /// One topic of a partition that is being read.
+  private struct Cursor {
+    var stream: StateStream
+    var next: Int64 = -1
+    var end: Int64
     /// The first offset read: what is before it was compacted away.
     var first: Int64?
+    var isAtEnd = false
+  }
+
+  private struct Partition {
+    var partition: Int32
+    /// None while it waits.
+    var cursors: [Cursor] = []
   }
 
   private var partitions: [Partition] = []
@@ -25,10 +32,11 @@ public struct StateRestore {
   public var isEmpty: Bool { partitions.isEmpty }
   public var count: Int { partitions.count }
   public var all: [Int32] { partitions.map(\.partition) }
-  public var waiting: [Int32] { partitions.filter { $0.next == nil }.map(\.partition) }
-  public var reading: [PartitionOffset] {
-    partitions.compactMap { partition in
-      partition.next.map { PartitionOffset(partition: partition.partition, offset: $0) }
+  public var waiting: [Int32] { partitions.filter(\.cursors.isEmpty).map(\.partition) }
+  public var reading: [StatePosition] {
+    partitions.flatMap { one in
+      one.cursors.filter { !$0.isAtEnd }
+        .map { StatePosition($0.stream, partition: one.partition, offset: $0.next) }
     }
   }
 
@@ -46,29 +54,28 @@ public struct StateRestore {
     partitions.removeAll { forgotten.contains($0.partition) }
   }
 
-  /// Nobody's transaction is open in it: it may be read, from its beginning.
-  public mutating func settled(_ end: PartitionOffset) {
-    guard let i = index(end.partition), partitions[i].next == nil else { return }
-    partitions[i].next = -1
-    partitions[i].end = end.offset
+  /// Nobody's transaction is open in it: it may be read, each topic from its beginning. `ends` are
+  /// those of all its topics.
+  public mutating func settled(_ partition: Int32, ends: [StatePosition]) {
+    guard let i = index(partition), partitions[i].cursors.isEmpty else { return }
+    partitions[i].cursors = ends.map { Cursor(stream: $0.stream, end: $0.offset) }
   }
 
   /// Whether a record is the next of a partition that is being read.
-  public mutating func takes(partition: Int32, offset: Int64) -> Bool {
-    guard let i = index(partition), let next = partitions[i].next, offset >= next else {
-      return false
-    }
-    partitions[i].next = offset + 1
-    if partitions[i].first == nil { partitions[i].first = offset }
+  public mutating func takes(_ position: StatePosition) -> Bool {
+    guard let (i, j) = cursor(position) else { return false }
+    partitions[i].cursors[j].next = position.offset + 1
+    if partitions[i].cursors[j].first == nil { partitions[i].cursors[j].first = position.offset }
     records += 1
     return true
   }
 
-  /// Whether the end of a partition is that of one that is being read; it is done then.
-  public mutating func ends(partition: Int32, offset: Int64) -> Bool {
-    guard let i = index(partition), let next = partitions[i].next, offset >= next else {
-      return false
-    }
+  /// Whether this end is the last that was missing of a partition; it is done then.
+  public mutating func ends(_ position: StatePosition) -> Bool {
+    guard let (i, j) = cursor(position) else { return false }
+    partitions[i].cursors[j].isAtEnd = true
+    partitions[i].cursors[j].next = max(position.offset, partitions[i].cursors[j].next)
+    guard partitions[i].cursors.allSatisfy(\.isAtEnd) else { return false }
     partitions.remove(at: i)
     return true
   }
@@ -77,11 +84,22 @@ public struct StateRestore {
     partitions.firstIndex { $0.partition == partition }
   }
 
+  /// The cursor that has not passed this position.
+  private func cursor(_ position: StatePosition) -> (Int, Int)? {
+    guard let i = index(position.partition),
+      let j = partitions[i].cursors.firstIndex(where: { $0.stream == position.stream }),
+      !partitions[i].cursors[j].isAtEnd, position.offset >= partitions[i].cursors[j].next
+    else { return nil }
+    return (i, j)
+  }
+
   // MARK: Progress
 
   public struct Progress: Sendable, Equatable {
     public var records: UInt64
     public var recordsPerSecond: UInt64
+    /// Of the offsets of what is being read.
+    public var percent: Int?
     /// By the offsets still to read, at the rate so far; nil where nothing tells.
     public var secondsLeft: Int64?
   }
@@ -92,13 +110,14 @@ public struct StateRestore {
     let elapsedMs = max(1, elapsedMs(nowMs: nowMs))
     var done: Int64 = 0
     var left: Int64 = 0
-    for partition in partitions {
-      guard let next = partition.next, let first = partition.first else { continue }
-      done += next - first
-      left += max(0, partition.end - next)
+    for cursor in partitions.flatMap(\.cursors) {
+      guard let first = cursor.first else { continue }
+      done += cursor.next - first
+      left += max(0, cursor.end - cursor.next)
     }
     return Progress(
       records: records, recordsPerSecond: records * 1000 / UInt64(elapsedMs),
+      percent: done > 0 ? Int(done * 100 / (done + left)) : nil,
       secondsLeft: done > 0 ? left * elapsedMs / done / 1000 : nil)
   }
 }

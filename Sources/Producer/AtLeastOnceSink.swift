@@ -6,7 +6,8 @@ import Pipeline
 /// output is acknowledged, so that whatever fails in between is decided and written again.
 ///
 /// The lane's state is written between the two, outputs first: were it there without them, what is
-/// decided again would be dropped as a duplicate of what was never written.
+/// decided again would be dropped as a duplicate of what was never written. So are the null values that
+/// end holds: a hold may then be released again, and none is lost.
 public final class AtLeastOnceSink: DecisionSink {
   private let properties: KafkaProperties
   private let names: OutputTopicNames
@@ -21,6 +22,7 @@ public final class AtLeastOnceSink: DecisionSink {
   private var failuresBefore: UInt64 = 0
   private var pendingOffsets: [TopicPositions] = []
   private var pendingState = KeptStateRecords()
+  private var pendingEnds = KeptStateRecords()
 
   /// - Parameters:
   ///   - onHeadersLeftOut: as in `TransactionalSink`.
@@ -54,7 +56,7 @@ public final class AtLeastOnceSink: DecisionSink {
 
   public func begin() throws(Failure) {
     failuresBefore = producer!.deliveryFailures
-    pendingState.removeAll()
+    forgetPending()
   }
 
   public func write(
@@ -67,18 +69,38 @@ public final class AtLeastOnceSink: DecisionSink {
     for record in records { pendingState.append(record) }
   }
 
+  public func writeHolds(_ outcomes: UnsafeBufferPointer<HoldOutcome>) throws(Failure) {
+    try topics!.writeHolds(outcomes, queueFullMsMax: stepTimeoutMs)
+    for outcome in outcomes {
+      guard let key = outcome.endedKey else { continue }
+      pendingEnds.append(StateRecord(partition: outcome.partition, key: key, value: nil))
+    }
+  }
+
   public func flush() throws(Failure) {
     if let count = topics?.takeHeadersLeftOut(), count > 0 { onHeadersLeftOut(count) }
     try flushProducer()
-    guard !pendingState.isEmpty else { return }
+    guard !pendingState.isEmpty || !pendingEnds.isEmpty else { return }
     let topics = topics!
     try pendingState.withRecords { records in
       Result { () throws(Failure) in
         try topics.writeState(records, queueFullMsMax: stepTimeoutMs)
       }
     }.get()
-    pendingState.removeAll()
+    try pendingEnds.withRecords { records in
+      Result { () throws(Failure) in
+        for record in records {
+          try topics.endHold(record.key, record.partition, queueFullMsMax: stepTimeoutMs)
+        }
+      }
+    }.get()
+    forgetPending()
     try flushProducer()
+  }
+
+  private func forgetPending() {
+    pendingState.removeAll()
+    pendingEnds.removeAll()
   }
 
   private func flushProducer() throws(Failure) {
@@ -112,7 +134,7 @@ public final class AtLeastOnceSink: DecisionSink {
 
   public func abort() throws(Failure) {
     producer!.purge()
-    pendingState.removeAll()
+    forgetPending()
   }
 
   public func close() {

@@ -55,39 +55,66 @@ struct OutputTopics {
   ) throws(Failure) {
     for output in outputs {
       let input = inputs[output.inputIndex]
-      guard let refusal = produce(output, input.partition, headersOf: input.handle) else {
-        continue
-      }
-      try retry(output, input, after: refusal, queueFullMsMax)
+      try write(
+        output, input.partition, input.handle.map { .of($0) } ?? .none, queueFullMsMax)
     }
+  }
+
+  /// The records of what became of holds, in the same way.
+  mutating func writeHolds(
+    _ outcomes: UnsafeBufferPointer<HoldOutcome>, queueFullMsMax: Int32
+  ) throws(Failure) {
+    for outcome in outcomes {
+      guard let record = outcome.record else { continue }
+      try write(record, outcome.partition, .kept(outcome.headers), queueFullMsMax)
+    }
+  }
+
+  /// A null value for a hold's key.
+  func endHold(
+    _ key: UnsafeRawBufferPointer, _ partition: Int32, queueFullMsMax: Int32
+  ) throws(Failure) {
+    try write(StateRecord(partition: partition, key: key, value: nil), to: deferred, queueFullMsMax)
   }
 
   /// Hands records of the lane's state to the local queue, as `write` does its outputs.
   func writeState(
     _ records: UnsafeBufferPointer<StateRecord>, queueFullMsMax: Int32
   ) throws(Failure) {
-    for record in records {
-      var waitedMs: Int32 = 0
-      while let refusal = producer.produce(
-        to: state, partition: record.partition, key: record.key, value: record.value)
-      {
-        guard refusal.isQueueFull && waitedMs < queueFullMsMax else {
-          let error = producer.error(of: refusal, topic: state)
-          try failing { () throws(KafkaError) in throw error }
-          return
-        }
-        _ = producer.flush(timeoutMs: Self.sliceMs)
-        waitedMs += Self.sliceMs
+    for record in records { try write(record, to: state, queueFullMsMax) }
+  }
+
+  private func write(
+    _ record: StateRecord, to topic: ProducerTopic, _ queueFullMsMax: Int32
+  ) throws(Failure) {
+    var waitedMs: Int32 = 0
+    while let refusal = producer.produce(
+      to: topic, partition: record.partition, key: record.key, value: record.value)
+    {
+      guard refusal.isQueueFull && waitedMs < queueFullMsMax else {
+        let error = producer.error(of: refusal, topic: topic)
+        try failing { () throws(KafkaError) in throw error }
+        return
       }
+      _ = producer.flush(timeoutMs: Self.sliceMs)
+      waitedMs += Self.sliceMs
     }
   }
 
+  @inline(__always)
+  private mutating func write(
+    _ output: OutputRecord, _ partition: Int32, _ headers: CarriedHeaders, _ queueFullMsMax: Int32
+  ) throws(Failure) {
+    guard let refusal = produce(output, partition, headers) else { return }
+    try retry(output, partition, headers, after: refusal, queueFullMsMax)
+  }
+
   private func produce(
-    _ output: OutputRecord, _ partition: Int32, headersOf source: OpaquePointer?
+    _ output: OutputRecord, _ partition: Int32, _ headers: CarriedHeaders
   ) -> ProduceRefusal? {
     producer.produceDecision(
       to: topic(of: output.outcome), partition: partition, key: output.key, value: output.value,
-      source: source, outcome: output.outcome.name, reason: output.reason.name,
+      carrying: headers, outcome: output.outcome.name, reason: output.reason.name,
       notificationID: output.notificationID)
   }
 
@@ -103,15 +130,15 @@ struct OutputTopics {
   /// itself is bounded far below any limit, so without the carried headers it fits; refusing it
   /// instead would stop the partition for ever at this record.
   private mutating func retry(
-    _ output: OutputRecord, _ input: InputRecord, after first: ProduceRefusal,
-    _ queueFullMsMax: Int32
+    _ output: OutputRecord, _ partition: Int32, _ carried: CarriedHeaders,
+    after first: ProduceRefusal, _ queueFullMsMax: Int32
   ) throws(Failure) {
     var refusal = first
-    var source = input.handle
+    var headers = carried
     var waitedMs: Int32 = 0
     while true {
-      if refusal.isTooLarge && source != nil {
-        source = nil
+      if refusal.isTooLarge && !headers.isNone {
+        headers = .none
         headersLeftOut += 1
       } else if refusal.isQueueFull && waitedMs < queueFullMsMax {
         _ = producer.flush(timeoutMs: Self.sliceMs)
@@ -120,7 +147,7 @@ struct OutputTopics {
         let error = producer.error(of: refusal, topic: topic(of: output.outcome))
         try failing { () throws(KafkaError) in throw error }
       }
-      guard let next = produce(output, input.partition, headersOf: source) else { return }
+      guard let next = produce(output, partition, headers) else { return }
       refusal = next
     }
   }

@@ -127,6 +127,14 @@ public final class TransactionalSink: DecisionSink {
     try topics!.writeState(records, queueFullMsMax: settings.stepTimeoutMs)
   }
 
+  public func writeHolds(_ outcomes: UnsafeBufferPointer<HoldOutcome>) throws(Failure) {
+    try topics!.writeHolds(outcomes, queueFullMsMax: settings.stepTimeoutMs)
+    for outcome in outcomes {
+      guard let key = outcome.endedKey else { continue }
+      try topics!.endHold(key, outcome.partition, queueFullMsMax: settings.stepTimeoutMs)
+    }
+  }
+
   /// Failures are not looked for here: librdkafka counts them per transaction and fails the commit.
   public func flush() throws(Failure) {
     if let count = topics?.takeHeadersLeftOut(), count > 0 { onHeadersLeftOut(count) }

@@ -12,6 +12,33 @@ final class FakeCluster {
     var partition: Int32
     var key: [UInt8]
     var value: [UInt8]?
+    var headers: [UInt8] = []
+
+    func withBytes<R>(
+      _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?, UnsafeRawBufferPointer) -> R
+    ) -> R {
+      key.withUnsafeBytes { key in
+        headers.withUnsafeBytes { headers in
+          guard let value else { return body(key, nil, headers) }
+          return value.withUnsafeBytes { body(key, $0, headers) }
+        }
+      }
+    }
+  }
+  /// A record that carries bytes, where a test needs more than its number.
+  struct Content {
+    var key: UnsafeRawBufferPointer
+    var value: UnsafeRawBufferPointer
+  }
+  /// An output with its bytes.
+  struct Output {
+    var outcome: Outcome
+    var reason: Reason
+    var partition: Int32
+    var key: [UInt8]
+    var value: [UInt8]
+    var notificationID: String
+    var headers: [UInt8]
   }
 
   /// Offsets of the records in each partition, with the gaps that compaction and markers leave.
@@ -32,7 +59,12 @@ final class FakeCluster {
   var sharedIDs: [Decision: String] = [:]
   /// What is committed of each partition of the state topic, and what is written and not.
   private(set) var state: [Int32: [StateEntry]] = [:]
+  /// The same of the deferred topic, and every output; both of transactions that are committed.
+  private(set) var deferred: [Int32: [StateEntry]] = [:]
+  private(set) var outputs: [Output] = []
+  var contents: [Decision: Content] = [:]
   private var openElsewhere: (entries: [StateEntry], decisions: [Decision], PartitionOffset)?
+  private var heldElsewhere: [StateEntry] = []
 
   /// The group as its coordinator knows it.
   var member = GroupClaim(generation: 1, memberID: "m-1")
@@ -58,8 +90,10 @@ final class FakeCluster {
 
   func commit(
     _ outputs: [Decision], approved: [Decision], _ entries: [StateEntry],
-    _ offsets: [PartitionOffset]
+    _ offsets: [PartitionOffset], held: [StateEntry] = [], outputs records: [Output] = []
   ) {
+    for entry in held { deferred[entry.partition, default: []].append(entry) }
+    self.outputs += records
     decisions += outputs
     approvals += approved
     for entry in entries { state[entry.partition, default: []].append(entry) }
@@ -72,8 +106,9 @@ final class FakeCluster {
     endElsewhere(committing: true)
   }
 
-  /// Another member does, and its transaction stays open.
-  func beginElsewhere(_ partition: Int32, records: Int) {
+  /// Another member does, and its transaction stays open. `held`: what it defers of them.
+  func beginElsewhere(_ partition: Int32, records: Int, held: [StateEntry] = []) {
+    heldElsewhere = held
     let from = start(partition)
     let next = log[partition]!.filter { $0 >= from }.prefix(records)
       .map { Decision(partition: partition, offset: $0) }
@@ -98,7 +133,8 @@ final class FakeCluster {
       let key = Self.stateKey(id($0))
       return ids.contains(key) && passed.insert(key).inserted
     }
-    commit(open.decisions, approved: approved, open.entries, [open.2])
+    commit(
+      open.decisions, approved: approved, open.entries, [open.2], held: heldElsewhere)
   }
 
   func isSettled(_ partition: Int32) -> Bool { openElsewhere?.2.partition != partition }
@@ -169,7 +205,9 @@ final class Faults {
 /// A clock that moves a millisecond with every look, and by what is slept.
 final class FakeClock: LoopClock {
   var nowMs: Int64 = 1_000_000
-  func wallMs() -> Int64 { 1_700_000_000_000 + monotonicMs() }
+  /// 2023-11-14T22:13:20Z; the wall clock is this and the monotonic one. Set, it is stepped.
+  var wallBaseMs: Int64 = 1_700_000_000_000
+  func wallMs() -> Int64 { wallBaseMs + monotonicMs() }
   func monotonicMs() -> Int64 {
     nowMs += 1
     return nowMs

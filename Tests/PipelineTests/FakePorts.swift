@@ -7,6 +7,7 @@ final class FakeSource: CandidateSource {
   let cluster: FakeCluster
   private let clock: FakeClock
   private let records: UnsafeMutableBufferPointer<InputRecord>
+  private let headerBytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 1)
   private var fetch: [Int32: Int64] = [:]
   private var paused: Set<Int32> = []
   private var rebalances: [Rebalance] = []
@@ -33,7 +34,10 @@ final class FakeSource: CandidateSource {
     records = .allocate(capacity: 256)
   }
 
-  deinit { records.deallocate() }
+  deinit {
+    records.deallocate()
+    headerBytes.deallocate()
+  }
 
   var assigned: [Int32] { fetch.keys.sorted() }
 
@@ -59,9 +63,11 @@ final class FakeSource: CandidateSource {
       for partition in fetch.keys.sorted() where !paused.contains(partition) {
         let next = cluster.log[partition]!.filter { $0 >= fetch[partition]! }
         for offset in next.prefix(recordsPerPoll) {
+          let content = cluster.contents[
+            FakeCluster.Decision(partition: partition, offset: offset)]
           records[count] = InputRecord(
-            partition: partition, offset: offset, timestampMs: clock.wallMs() - 20, key: nil,
-            value: nil, handle: nil)
+            partition: partition, offset: offset, timestampMs: clock.wallMs() - 20,
+            key: content?.key, value: content?.value, handle: nil)
           count += 1
           fetch[partition] = offset + 1
         }
@@ -116,6 +122,13 @@ final class FakeSource: CandidateSource {
     }
   }
 
+  /// The partition and offset, for the sink to show that they came along.
+  func headers(of record: InputRecord) -> UnsafeRawBufferPointer {
+    let text = Array("\(record.partition)-\(record.offset)".utf8)
+    headerBytes.copyBytes(from: text)
+    return UnsafeRawBufferPointer(rebasing: headerBytes[..<text.count])
+  }
+
   func claim() -> GroupClaim? { believes }
   func lag(behind positions: [PartitionOffset]) -> Int64? { 7 }
   func close() { isClosed = true }
@@ -131,9 +144,11 @@ final class FakeSink: DecisionSink {
   private var outputs: [FakeCluster.Decision] = []
   private var approved: [FakeCluster.Decision] = []
   private var entries: [FakeCluster.StateEntry] = []
+  private var held: [FakeCluster.StateEntry] = []
+  private var ends: [FakeCluster.StateEntry] = []
+  private var records: [FakeCluster.Output] = []
   private var offsets: [PartitionOffset] = []
   private var receiptOffsets: [PartitionOffset] = []
-  private var refusedOffsets = false
   private(set) var isClosed = false
   private(set) var offsetsSent: [[PartitionOffset]] = []
   private(set) var claimsSent: [GroupClaim] = []
@@ -159,7 +174,34 @@ final class FakeSink: DecisionSink {
         let decision = FakeCluster.Decision(
           partition: inputs[output.inputIndex].partition, offset: inputs[output.inputIndex].offset)
         self.outputs.append(decision)
-        if output.outcome == .approved { approved.append(decision) }
+        if output.outcome != .dropped { approved.append(decision) }
+        guard inputs[output.inputIndex].value != nil else { continue }
+        note(output, decision.partition, Array("\(decision.partition)-\(decision.offset)".utf8))
+      }
+    }
+  }
+
+  private func note(_ output: OutputRecord, _ partition: Int32, _ headers: [UInt8]) {
+    let (key, value) = (output.key.map { Array($0) } ?? [], Array(output.value))
+    records.append(
+      FakeCluster.Output(
+        outcome: output.outcome, reason: output.reason, partition: partition, key: key,
+        value: value,
+        notificationID: output.notificationID.map { String(decoding: $0, as: UTF8.self) } ?? "",
+        headers: headers))
+    guard output.outcome == .deferred else { return }
+    held.append(
+      FakeCluster.StateEntry(partition: partition, key: key, value: value, headers: headers))
+  }
+
+  func writeHolds(_ outcomes: UnsafeBufferPointer<HoldOutcome>) throws(Failure) {
+    precondition(isOpen, "written outside a transaction")
+    try faults.perform(.write) {
+      for outcome in outcomes {
+        if let record = outcome.record { note(record, outcome.partition, Array(outcome.headers)) }
+        guard let key = outcome.endedKey else { continue }
+        let end = FakeCluster.StateEntry(partition: outcome.partition, key: Array(key), value: nil)
+        if isTransactional { held.append(end) } else { ends.append(end) }
       }
     }
   }
@@ -175,10 +217,9 @@ final class FakeSink: DecisionSink {
   func flush() throws(Failure) {
     try faults.perform(.flush) {
       guard !isTransactional else { return }
-      cluster.commit(outputs, approved: approved, entries, [])
-      outputs = []
-      approved = []
-      entries = []
+      cluster.commit(outputs, approved: approved, entries, [], held: held, outputs: records)
+      cluster.commit([], approved: [], [], [], held: ends)
+      forget()
     }
   }
 
@@ -199,7 +240,8 @@ final class FakeSink: DecisionSink {
 
   func commit() throws(Failure) {
     try faults.perform(.commit, isDone: !isOpen) {
-      cluster.commit(outputs, approved: approved, entries, offsets)
+      cluster.commit(
+        outputs, approved: approved, entries, offsets, held: held, outputs: records)
       for one in receiptOffsets { cluster.committedReceipts[one.partition] = one.offset }
       drop()
     }
@@ -211,28 +253,45 @@ final class FakeSink: DecisionSink {
 
   private func drop() {
     isOpen = false
+    offsets = []
+    receiptOffsets = []
+    forget()
+  }
+
+  private func forget() {
     outputs = []
     approved = []
     entries = []
-    offsets = []
-    receiptOffsets = []
+    held = []
+    ends = []
+    records = []
   }
 }
 
 /// The state topic of the fake cluster, with offsets that leave gaps for control markers.
 final class FakeStateSource: StateSource {
   private let cluster: FakeCluster
-  private var positions: [Int32: Int64] = [:]
-  private var ended: Set<Int32> = []
+  let streams: [StateStream]
+  private struct Place: Hashable {
+    var stream: StateStream
+    var partition: Int32
+  }
+  private var positions: [Place: Int64] = [:]
+  private var ended: Set<Place> = []
   var recordsPerPoll = 7
   /// Failures of the next calls.
   var failures = 0
   /// The partitions that are to be answered as out of range, once each.
   var outOfRange: Set<Int32> = []
+  /// Whoever has a transaction open: what rule 4 forbids.
+  var answersAtOnce = false
   private(set) var isClosed = false
   private(set) var log: [String] = []
 
-  init(_ cluster: FakeCluster) { self.cluster = cluster }
+  init(_ cluster: FakeCluster, holds: Bool = false) {
+    self.cluster = cluster
+    streams = holds ? [.state, .holds] : [.state]
+  }
 
   private func failIfPlanned() throws(Failure) {
     guard failures > 0 else { return }
@@ -240,49 +299,58 @@ final class FakeStateSource: StateSource {
     throw Failure(.retriable, "the state topic does not answer")
   }
 
-  private func end(_ partition: Int32) -> Int64 { Int64(cluster.state[partition]?.count ?? 0) * 2 }
-
-  func settled(_ partitions: [Int32]) throws(Failure) -> [PartitionOffset] {
-    try failIfPlanned()
-    let settled = partitions.filter(cluster.isSettled)
-    log.append("settled \(settled) of \(partitions)")
-    return settled.map { PartitionOffset(partition: $0, offset: end($0)) }
+  /// Record i has offset 2i + 1; what is even is a marker.
+  private func entries(_ place: Place) -> [FakeCluster.StateEntry] {
+    (place.stream == .state ? cluster.state : cluster.deferred)[place.partition] ?? []
   }
 
-  func read(_ positions: [PartitionOffset]) throws(Failure) {
+  func settled(_ partitions: [Int32]) throws(Failure) -> [StatePosition] {
     try failIfPlanned()
-    log.append("read \(positions.map(\.partition).sorted())")
+    let settled = answersAtOnce ? partitions : partitions.filter(cluster.isSettled)
+    log.append("settled \(settled) of \(partitions)")
+    return settled.flatMap { partition in
+      streams.map {
+        let end = entries(Place(stream: $0, partition: partition)).count * 2
+        return StatePosition($0, partition: partition, offset: Int64(end))
+      }
+    }
+  }
+
+  func read(_ positions: [StatePosition]) throws(Failure) {
+    try failIfPlanned()
+    log.append("read \(Set(positions.map(\.partition)).sorted())")
     self.positions = [:]
     ended = []
-    for position in positions { self.positions[position.partition] = max(0, position.offset) }
+    for position in positions {
+      let place = Place(stream: position.stream, partition: position.partition)
+      self.positions[place] = max(0, position.offset)
+    }
   }
 
   func poll(timeoutMs: Int32, _ body: (StateEvent) -> Void) throws(Failure) {
     try failIfPlanned()
-    for (partition, position) in positions.sorted(by: { $0.key < $1.key }) {
-      if outOfRange.remove(partition) != nil {
-        body(.outOfRange(partition: partition))
+    let places = positions.keys.sorted {
+      ($0.partition, $0.stream.rawValue) < ($1.partition, $1.stream.rawValue)
+    }
+    for place in places {
+      if outOfRange.remove(place.partition) != nil {
+        body(.outOfRange(place.stream, partition: place.partition))
         continue
       }
-      let entries = cluster.state[partition] ?? []
-      // Record i has offset 2i + 1; what is even is a marker.
-      let from = Int(position / 2)
+      let entries = entries(place)
+      let from = Int(positions[place]! / 2)
       for i in from..<min(entries.count, from + recordsPerPoll) {
-        entries[i].key.withUnsafeBytes { key in
-          let offset = Int64(i) * 2 + 1
-          if let value = entries[i].value {
-            value.withUnsafeBytes {
-              body(.record(partition: partition, offset: offset, key: key, value: $0))
-            }
-          } else {
-            body(.record(partition: partition, offset: offset, key: key, value: nil))
-          }
+        let at = StatePosition(
+          place.stream, partition: place.partition, offset: Int64(i) * 2 + 1)
+        entries[i].withBytes { key, value, headers in
+          body(.record(at, key: key, value: value, headers: headers))
         }
-        positions[partition] = Int64(i) * 2 + 2
-        ended.remove(partition)
+        positions[place] = Int64(i) * 2 + 2
+        ended.remove(place)
       }
-      if Int(positions[partition]! / 2) >= entries.count, ended.insert(partition).inserted {
-        body(.end(partition: partition, offset: max(positions[partition]!, end(partition))))
+      if Int(positions[place]! / 2) >= entries.count, ended.insert(place).inserted {
+        let end = max(positions[place]!, Int64(entries.count) * 2)
+        body(.end(StatePosition(place.stream, partition: place.partition, offset: end)))
       }
     }
   }

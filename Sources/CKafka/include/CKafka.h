@@ -125,13 +125,19 @@ typedef struct ck_bytes {
   size_t size;
 } ck_bytes;
 
-// rd_kafka_producev with the arguments a decision has. `source` is the candidate whose headers are
-// carried, but for those named outcome, reason and notification_id, which are the gate's to say and
-// are set here; null carries none. Copies key, value and headers.
+// The headers that a record made from `source` carries, as bytes to keep: all but those named
+// outcome, reason and notification_id, which are the gate's to say. Returns how many bytes they are;
+// writes them to `out` where that is no more than `capacity`.
+size_t ck_kept_headers(const rd_kafka_message_t *source, void *out, size_t capacity);
+
+// rd_kafka_producev with the arguments a decision has. Carried are the headers of `source`, as above,
+// or where that is null those in `kept`; the gate's own three are set here. Copies key, value and
+// headers.
 rd_kafka_resp_err_t ck_produce_decision(rd_kafka_t *client, rd_kafka_topic_t *topic,
                                         int32_t partition, ck_bytes key, ck_bytes value,
-                                        const rd_kafka_message_t *source, ck_bytes outcome,
-                                        ck_bytes reason, ck_bytes notification_id);
+                                        const rd_kafka_message_t *source, ck_bytes kept,
+                                        ck_bytes outcome, ck_bytes reason,
+                                        ck_bytes notification_id);
 
 // A plain record. A null value is a tombstone. partition may be RD_KAFKA_PARTITION_UA.
 rd_kafka_resp_err_t ck_produce(rd_kafka_t *client, rd_kafka_topic_t *topic, int32_t partition,

@@ -53,10 +53,11 @@ struct Decider {
   /// - Parameters:
   ///   - isDuplicate: row 6, which is the memory's to know.
   ///   - caps: what row 14 is asked of; nil: the category has no caps.
+  ///   - heldSinceMs: the first decision's instant, where this is a hold's release.
   func decide(
     _ candidate: Candidate, _ category: Category, block: PackedBlock, deviceIndex: Int,
     isDuplicate: Bool, defaults: CategoryDefaults, zones: ZoneTable, nowMs: Int64,
-    caps: CapView? = nil
+    caps: CapView? = nil, heldSinceMs: Int64? = nil
   ) -> Decision {
     let device = block.device(deviceIndex)
     let event = facts(candidate.event)
@@ -107,11 +108,14 @@ struct Decider {
     let quiet = quietHours(block.accountPlace, device.place, zones, nowMs)
     let rule = Policy.QuietHoursRule(rawValue: rules.quietHours[Int(category.rawValue)])!
     var deliverAfterMs: Int64?
-    if !passesQuietHours, rule != .bypass {
+    // A hold's bound counts from its first decision, however many windows it meets; once reached, no
+    // window counts: a promise that each night renews would never be kept.
+    let bound = (heldSinceMs ?? nowMs) + rules.holdMaxMs
+    let isOverdue = heldSinceMs != nil && nowMs >= bound
+    if !passesQuietHours, rule != .bypass, !isOverdue {
       if quiet.isInvalid, rules.dropsOnInvalidWindow >> category.rawValue & 1 != 0 {
         blocked.insert(.quietHoursDropped)
       } else if quiet.isInside {
-        let bound = nowMs + rules.holdMaxMs
         let until = min(quiet.endsAtMs ?? bound, bound)
         if rule == .drop {
           blocked.insert(.quietHoursDropped)
@@ -146,9 +150,28 @@ struct Decider {
         outcome: .deferred, reason: .quietHoursDeferred, device: evidence,
         deliverAfterMs: deliverAfterMs)
     }
-    return approve(
+    var approval = approve(
       candidate, category, event, evidence, block, zones, nowMs,
       bindsToWindow: rule != .bypass && !passesQuietHours)
+    if heldSinceMs != nil { approval.reason = .released }
+    return approval
+  }
+
+  /// Until when a window keeps a hold from leaving, on the preferences of now; nil where none does.
+  /// Where the rule has become `drop` the answer is the window's end too: a promise once made is
+  /// looked at again when the window is over.
+  func heldUntilMs(
+    _ candidate: Candidate, _ category: Category, block: PackedBlock, deviceIndex: Int,
+    zones: ZoneTable, nowMs: Int64, heldSinceMs: Int64
+  ) -> Int64? {
+    let bound = heldSinceMs + rules.holdMaxMs
+    let passes = facts(candidate.event).passesQuietHours >> category.rawValue & 1 != 0
+    let bypasses =
+      rules.quietHours[Int(category.rawValue)] == Policy.QuietHoursRule.bypass.rawValue
+    guard nowMs < bound, !passes, !bypasses else { return nil }
+    let device = block.device(deviceIndex)
+    let quiet = quietHours(block.accountPlace, device.place, zones, nowMs)
+    return quiet.isInside ? min(quiet.endsAtMs ?? bound, bound) : nil
   }
 
   private func approve(

@@ -151,6 +151,16 @@ struct JSONWriter: ~Copyable {
     byte(0x30 + value % 10)
   }
 
+  /// A hold's key: ids cannot contain the NUL that joins them.
+  mutating func holdKey(user: Bytes, notification: Bytes, device: Bytes) {
+    reserve(user.count + notification.count + device.count + 2)
+    raw(user)
+    byte(0)
+    raw(notification)
+    byte(0)
+    raw(device)
+  }
+
   /// Two hexadecimal digits, lower case.
   @inline(__always)
   mutating func hex(_ value: UInt8) {

@@ -38,14 +38,22 @@ struct RecordEncoder: ~Copyable {
     var offset: Int64
   }
 
+  /// What a record says of the hold it comes of: the first decision, and what took its place.
+  struct Hold {
+    var decidedAtMs: Int64
+    var deliverAfterMs: Int64
+    var supersededBy: Bytes?
+  }
+
   /// One record of a candidate that could be read.
   func write(
     _ decision: Decision, _ candidate: Candidate, deviceID: Bytes?,
-    preferences: PreferencePosition?, zones: ZoneTable, original: Bytes, to out: inout JSONWriter
+    preferences: PreferencePosition?, zones: ZoneTable, hold: Hold? = nil, original: Bytes,
+    to out: inout JSONWriter
   ) {
     let ids = candidate.notificationID!.count + candidate.userID!.count + (deviceID?.count ?? 0)
     let names = (candidate.categoryText?.count ?? 0) + (candidate.subtype?.count ?? 0)
-    let rest = candidate.collapseKey?.count ?? 0
+    let rest = (candidate.collapseKey?.count ?? 0) + (hold?.supersededBy?.count ?? 0)
     out.reserve(Self.fixedBytes + 6 * (ids + names + rest) + shared.count + original.count)
     writeHead(decision, candidate, deviceID, preferences, &out)
     writeEvidence(decision.device, zones, &out)
@@ -62,8 +70,21 @@ struct RecordEncoder: ~Copyable {
       out.instant(decision.capFreesAtMs)
       out.byte(UInt8(ascii: "}"))
     }
+    if let hold { writeHold(hold, &out) }
     out.raw(",\"notification\":")
     out.raw(original)
+    out.byte(UInt8(ascii: "}"))
+  }
+
+  private func writeHold(_ hold: Hold, _ out: inout JSONWriter) {
+    if let newer = hold.supersededBy {
+      out.raw(",\"superseded_by\":")
+      out.string(newer)
+    }
+    out.raw(",\"held\":{\"decided_at\":")
+    out.instant(hold.decidedAtMs)
+    out.raw(",\"deliver_after\":")
+    out.instant(hold.deliverAfterMs)
     out.byte(UInt8(ascii: "}"))
   }
 

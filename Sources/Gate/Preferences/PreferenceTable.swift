@@ -21,6 +21,9 @@ public final class PreferenceTable: @unchecked Sendable {
     case ignored
   }
 
+  /// The most devices a user has: a document with more cannot be read.
+  public static let devicesMax = PackedBlock.devicesMax
+
   static let shardBits: UInt64 = 6
   static let shardCount = 1 << shardBits
   private static let initialCapacity = 16
@@ -91,6 +94,9 @@ public final class PreferenceTable: @unchecked Sendable {
 
   @inline(__always)
   func hash(_ user: Bytes) -> UserHash { sip.hash(user) }
+
+  /// Half of the keyed hash of a user: what the holder of a hold knows its user by.
+  public func userHash(_ user: UnsafeRawBufferPointer) -> UInt64 { hash(user).first }
 
   /// Asks for the entry's cache line, so that a batch's misses overlap.
   @inline(__always)

@@ -1,4 +1,5 @@
 import Kafka
+import Pipeline
 import Web
 
 /// One key of the configuration: its name, what it may be, and what it is when nobody sets it.
@@ -85,7 +86,7 @@ struct ConfigurationKey: Sendable {
 extension ConfigurationKey {
   /// Every key of the gate's own, in the order of deploy/sendgate.properties, which explains each.
   /// Beside them there is `kafka.*`, which is librdkafka's.
-  static let all: [ConfigurationKey] = lanes + topicNames + operation
+  static let all: [ConfigurationKey] = lanes + release + topicNames + operation
 
   /// The key of each topic's name.
   static let topics: [(role: TopicRole, key: String)] = [
@@ -125,6 +126,16 @@ extension ConfigurationKey {
     ConfigurationKey("preferences.scope", "all", .choice(["all"])),
     ConfigurationKey("hash.key.file", "", .optionalPath),
 
+  ]
+
+  private static let release: [ConfigurationKey] = [
+    ConfigurationKey("release.spread_seconds", "120", .integer(0...86_400)),
+    ConfigurationKey(
+      "release.apns_per_second", "5000", .optionalInteger(1...Int(TokenBucket.rateMax))),
+    ConfigurationKey(
+      "release.fcm_per_second", "5000", .optionalInteger(1...Int(TokenBucket.rateMax))),
+    ConfigurationKey(
+      "release.payload_bytes_max", "1073741824", .integer(1_048_576...1_099_511_627_776)),
   ]
 
   private static let operation: [ConfigurationKey] = [

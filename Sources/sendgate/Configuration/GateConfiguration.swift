@@ -36,6 +36,13 @@ struct GateConfiguration: Sendable {
   let zonesCheckIntervalMs: Int
   /// Nil: a hash key for the life of the process.
   let hashKeyFile: String?
+  /// Over how long after its window's end a user's holds may leave.
+  let releaseSpreadSeconds: Int
+  /// Releases a second of the whole group; nil: no limit.
+  let releaseAPNsPerSecond: Int?
+  let releaseFCMPerSecond: Int?
+  /// Memory for the records of holds, compressed; what is over is read again when it is due.
+  let releasePayloadBytesMax: Int
   let topics: TopicNames
   let createPartitions: Int
   let createPartitionsSecurity: Int
@@ -103,6 +110,10 @@ struct GateConfiguration: Sendable {
     policyFile = optional("policy.file")
     zonesCheckIntervalMs = integer("zones.check.interval.ms")
     hashKeyFile = optional("hash.key.file")
+    releaseSpreadSeconds = integer("release.spread_seconds")
+    releaseAPNsPerSecond = optional("release.apns_per_second").map { Int($0)! }
+    releaseFCMPerSecond = optional("release.fcm_per_second").map { Int($0)! }
+    releasePayloadBytesMax = integer("release.payload_bytes_max")
     var names = TopicNames()
     for (role, key) in ConfigurationKey.topics { names[role] = text(key) }
     topics = names

@@ -39,6 +39,10 @@ enum KafkaClients {
       try candidates(configuration, .ordinary).check(.consumer)
       try outputs(configuration, .ordinary, worker: 0).check(.producer)
       try StateTopic.properties(configuration.kafkaProperties).check(.consumer)
+      try DeferredTopic.properties(configuration.kafkaProperties).check(.consumer)
+      try ReceiptTopic.properties(
+        configuration.kafkaProperties, groupID: groupID(configuration, .ordinary)
+      ).check(.consumer)
       try PreferenceFollower.properties(configuration.kafkaProperties).check(.consumer)
       try configuration.kafkaProperties.check(.producer)
     } catch {

@@ -122,6 +122,7 @@ enum GateMetrics {
       labels: labels
     ) { Double(counters[.isPaused]) }
     registerState(counters, labels, in: registry)
+    if runner.lane == .ordinary { HoldMetrics.register(counters, lane: runner.name, in: registry) }
     registerCaps(counters, labels, in: registry)
     let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
     for (name, help, histogram) in [

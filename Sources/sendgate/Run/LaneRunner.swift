@@ -74,6 +74,13 @@ final class LaneRunner: Sendable {
     tell(properties, "\(name) producer")
     let onEvent = world.onKafkaEvent("\(name) producer")
     // Whatever is opened is closed by its loop; what cannot be opened closes what was before it.
+    let deferredTopic = DeferredTopic(
+      topic: names[.deferred], properties: world.kafka,
+      onEvent: world.onKafkaEvent("\(name) deferred"))
+    defer { deferredTopic.close() }
+    let state = LaneState(
+      policy: world.policy, partitionCount: partitionCount, hashKey: HashKeyFile.random())
+    let holds = makeHolds(deferredTopic, state)
     let stateTopic = try makeStateTopic()
     let source: CandidateTopic
     do throws(ConfigurationError) {
@@ -98,7 +105,7 @@ final class LaneRunner: Sendable {
             properties: properties, topics: outputs, inputTopic: names[inputRole],
             receiptTopic: names[.receipts], groupID: groupID),
           onEvent: onEvent, onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) }), stateTopic,
-        receipts)
+        state, holds, receipts)
     }
     return loop(
       source,
@@ -108,7 +115,7 @@ final class LaneRunner: Sendable {
         onHeadersLeftOut: { [self] in noteHeadersLeftOut($0) },
         commitOffsets: { (positions) throws(KafkaError) in
           try source.consumer.commit(positions)
-        }), stateTopic, receipts)
+        }), stateTopic, state, holds, receipts)
   }
 
   private var inputRole: TopicRole { lane == .security ? .candidateSecurity : .candidate }
@@ -143,8 +150,7 @@ final class LaneRunner: Sendable {
   private func makeStateTopic() throws(ConfigurationError) -> StateTopic {
     try StateTopic(
       topic: world.topicNames[stateRole],
-      // Only the ordinary lane holds.
-      otherTopics: lane == .security ? [] : [world.topicNames[.deferred]],
+      deferredTopic: lane == .ordinary ? world.topicNames[.deferred] : nil,
       properties: world.kafka, onEvent: world.onKafkaEvent("\(name) state"),
       onProblem: { [log = world.log, name, health] error in
         health.setStateProblem("\(error)")
@@ -152,6 +158,22 @@ final class LaneRunner: Sendable {
           "Reading the state topic met an error; it is retried",
           ["lane": .string(name), "kafka.error": .string("\(error)")])
       })
+  }
+
+  /// Only the ordinary lane holds: security is never held.
+  private func makeHolds(_ deferredTopic: DeferredTopic, _ state: LaneState) -> LaneHolds? {
+    guard lane == .ordinary else { return nil }
+    let configuration = world.configuration
+    return LaneHolds(
+      policy: world.policy, preferences: world.preferences, zones: world.zones, state: state,
+      settings: LaneHolds.Settings(
+        spread: HoldSpread(spreadMs: Int64(configuration.releaseSpreadSeconds) * 1_000),
+        payloadBytesMax: configuration.releasePayloadBytesMax,
+        apnsPerSecond: configuration.releaseAPNsPerSecond.map(Int64.init),
+        fcmPerSecond: configuration.releaseFCMPerSecond.map(Int64.init),
+        partitionCount: partitionCount),
+      source: deferredTopic, changes: world.preferenceChanges[worker],
+      monotonicMs: SystemClock().monotonicMs())
   }
 
   /// Nil where nothing is counted: security is never capped.
@@ -168,11 +190,10 @@ final class LaneRunner: Sendable {
   }
 
   private func loop<Sink: DecisionSink>(
-    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ receipts: ReceiptTopic?
+    _ source: CandidateTopic, _ sink: Sink, _ stateTopic: StateTopic, _ state: LaneState,
+    _ holds: LaneHolds?, _ receipts: ReceiptTopic?
   ) -> LaneEnd {
     let configuration = world.configuration
-    let state = LaneState(
-      policy: world.policy, partitionCount: partitionCount, hashKey: HashKeyFile.random())
     let engine = Engine(
       lane: lane, policy: world.policy, preferences: world.preferences, zones: world.zones,
       partitionCount: partitionCount, state: state)
@@ -180,7 +201,7 @@ final class LaneRunner: Sendable {
       lane == .security ? configuration.securityCommitIntervalMs : configuration.commitIntervalMs
     return GateLoop(
       source: source, sink: sink, clock: SystemClock(), decider: engine, state: state,
-      stateSource: stateTopic,
+      stateSource: stateTopic, holds: holds,
       receipts: receipts.map {
         ReceiptIntake(
           source: $0, refunder: Refunder(state: state, partitionCount: partitionCount))
@@ -215,7 +236,8 @@ enum LaneLog {
         log.info("The lane's partitions changed", ["lane": .string(lane), "event": text])
       } else {
         log.error(
-          "Records of the state topic cannot be read", ["lane": .string(lane), "event": text])
+          "Records of the state or deferred topic cannot be read",
+          ["lane": .string(lane), "event": text])
       }
     case .paused(_, isReady: false):
       // Every start does, until the preferences are read.

@@ -14,11 +14,14 @@ struct SharedWorld: Sendable {
   let preferences: PreferenceTable
   let readiness = PreferenceReadiness()
   let preferenceCounters = PreferenceCounters()
+  /// By worker of the ordinary lane.
+  let preferenceChanges: [PreferenceChanges]
 
   init(_ configuration: GateConfiguration, log: Logger) throws(CommandFailure) {
     self.configuration = configuration
     self.log = log
     policy = try PolicyFile.read(configuration.policyFile)
+    preferenceChanges = (0..<configuration.workers).map { _ in PreferenceChanges() }
     epochs = Epochs()
     zones = ZonePublisher(epochs: epochs)
     let key =

@@ -89,6 +89,9 @@ enum PreferenceThread {
           log.info(
             "The preferences are read",
             ["records": .integer(Int(documents)), "took.ms": .integer(Int(tookMs))])
+        },
+        onChange: { change in
+          for changes in world.preferenceChanges { changes.note(change) }
         })
       if let reason = follower.run(control) {
         findings.mustStop(ExitCode.unavailable, [reason])

@@ -15,9 +15,10 @@ struct StatusLine {
     let rate = shownAtMs == 0 ? 0 : Int64(records - shownRecords) * 1_000 / (nowMs - shownAtMs)
     shownAtMs = nowMs
     shownRecords = records
-    let restoring = runners.reduce(0) { $0 + $1.counters[.restoringPartitions] }
     var state = isReady ? "" : "reading preferences: \(users) users; "
-    if restoring > 0 { state += "reading back the state of \(restoring) partitions; " }
+    state += RestoreBar.text(runners)
+    let held = runners.reduce(0) { $0 + $1.counters[.holds] }
+    if held > 0 { state += "held \(held); " }
     let lag = runners.reduce(0) { $0 + max(0, $1.counters[.lag]) }
     let outcomes = Outcome.allCases
       .map { "\($0.name) \(Self.count($0, runners))" }.joined(separator: ", ")

@@ -55,6 +55,8 @@ final class ZonesKeeper {
       try database.load(into: world.zones)
       findings.zonesAreRefused(nil)
       noteVersion()
+      // When what is held is due follows from them.
+      for changes in world.preferenceChanges { changes.noteEverything() }
       world.log.info("Reloaded the time zones", ["tzdb": .string(version)])
     } catch {
       findings.zonesAreRefused("\(error)")

@@ -19,6 +19,10 @@ import Testing
     }
 
     func decide(_ s: Situation) -> Decision {
+      decide(s, heldSinceMs: nil, expiresAtMs: s.expiresAtMs)
+    }
+
+    func decide(_ s: Situation, heldSinceMs: Int64?, expiresAtMs: Int64?) -> Decision {
       var rules = DecisionSpaceTests.rules
       let bit: UInt8 = 1 << s.category.rawValue
       rules.quietHours[Int(s.category.rawValue)] = s.rule.rawValue
@@ -28,13 +32,14 @@ import Testing
       let decider = Decider(
         rules: rules, lane: s.category == .security ? .security : .ordinary, fallbackZone: 0)
       var candidate = Candidate()
-      candidate.expiresAtMs = s.expiresAtMs
+      candidate.expiresAtMs = expiresAtMs
       candidate.event =
         DecisionSpaceTests.events[Situation.Bypass.allCases.firstIndex(of: s.bypass)!]
       if s.isMuted { candidate.subtype = DecisionSpaceTests.muted }
       return decider.decide(
         candidate, s.category, block: block, deviceIndex: 0, isDuplicate: s.isDuplicate,
-        defaults: CategoryDefaults(), zones: zones.current, nowMs: Situation.nowMs)
+        defaults: CategoryDefaults(), zones: zones.current, nowMs: Situation.nowMs,
+        heldSinceMs: heldSinceMs)
     }
   }
 
