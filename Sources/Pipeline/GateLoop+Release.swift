@@ -69,18 +69,20 @@ extension GateLoop {
         try waitOrLeave(error)
         continue
       }
-      guard try release(batch, holds) else { return }
+      guard try release(batch, holds, nowMs: wallMs) else { return }
     }
   }
 
   /// False where the transaction is gone, and the plan with it.
+  /// - Parameter nowMs: when the batch's tokens were taken. Decided at a later instant, what was held up
+  ///   in between would count to the next second beside that second's own.
   private func release(
-    _ batch: ReleasePlanner.Batch, _ holds: LaneHolds
+    _ batch: ReleasePlanner.Batch, _ holds: LaneHolds, nowMs: Int64
   ) throws(LaneEnd) -> Bool {
     var from = 0
     while from < batch.holds.count {
       epochs.passBoundary(epochSlot)
-      let (outcomes, count) = holds.release(batch, from: from, nowMs: clock.wallMs())
+      let (outcomes, count) = holds.release(batch, from: from, nowMs: nowMs)
       do throws(Failure) {
         try sink.writeHolds(outcomes)
         try sink.writeState(holds.releaser.stateRecords)
