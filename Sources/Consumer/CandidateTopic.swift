@@ -36,7 +36,7 @@ public enum LaneConsumerProperties {
   /// By default a full local queue delays the next fetch by a second, with the CPU idle. Newer
   /// versions of librdkafka have a property for it; for older ones the queue is made so large that
   /// it does not fill.
-  private static func avoidFetchStall(_ properties: inout KafkaProperties) -> String {
+  static func avoidFetchStall(_ properties: inout KafkaProperties) -> String {
     if KafkaProperties.isKnown("fetch.queue.backoff.ms", value: "5") {
       properties.setDefaults([("fetch.queue.backoff.ms", "5")])
       return "fetch.queue.backoff.ms=\(properties["fetch.queue.backoff.ms"]!)"

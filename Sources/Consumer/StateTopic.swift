@@ -57,9 +57,9 @@ public final class StateTopic: StateSource {
       "enable.partition.eof", "true", because: "it is how the reader knows that it has everything")
     try properties.require(
       "auto.offset.reset", "error", because: "what is skipped would be let through twice")
+    // A lane decides nothing of a partition while this waits. The queue is empty but for a while.
+    _ = LaneConsumerProperties.avoidFetchStall(&properties)
     properties.setDefaults([
-      // Beside the preferences' and the candidates' queues this one is empty but for a while.
-      ("queued.max.messages.kbytes", "32768"),
       // The end is told by an answer without records; a broker keeps that back for so long.
       ("fetch.wait.max.ms", "10"),
       // librdkafka's consumer queue exists only where there is a group; this one is never joined.

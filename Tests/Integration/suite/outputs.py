@@ -262,6 +262,9 @@ def evaluate_and_run_agree(world):
         command = [world.sendgate, "evaluate", "--preferences", preferences, "--now", mine[0].record["decided_at"]]
         answer = subprocess.run(command, input=sent[user_id] + b"\n", capture_output=True, timeout=60, check=True)
         lines = [json.loads(line) for line in answer.stdout.splitlines()]
+        # Devices that differ in their outcome are on different topics, which have no order between them.
+        lines.sort(key=lambda line: line["device_id"] or "")
+        mine.sort(key=lambda output: output.record["device_id"] or "")
         for line, output in zip(lines, mine, strict=True):
             for record in (line, output.record):
                 # A file has offsets of its own.
