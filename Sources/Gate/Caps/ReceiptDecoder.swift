@@ -43,8 +43,11 @@ struct ReceiptDecoder: ~Copyable {
           members.notificationID = try reader.readString()
         case 9 where name.equals("device_id"): members.deviceID = try reader.readString()
         case 7 where name.equals("user_id"): members.userID = try reader.readString()
-        case 6 where name.equals("status"): members.status = try reader.readString()
-        case 5 where name.equals("event"): members.event = try reader.readString()
+        case 6 where name.equals("status"):
+          if try !reader.readNull() { members.status = try reader.readString() }
+        case 5 where name.equals("event"):
+          // Who writes all members writes this one as null.
+          if try !reader.readNull() { members.event = try reader.readString() }
         default: try reader.skip()
         }
       }
@@ -58,6 +61,8 @@ struct ReceiptDecoder: ~Copyable {
     else { return nil }
     var receipt = Receipt(notificationID: notification, deviceID: device, userID: user)
     if let status = members.status {
+      // Either the provider's answer or the app's: of both, nothing can be said.
+      guard members.event == nil else { return nil }
       if status.equals("accepted") {
         receipt.isAccepted = true
       } else if status.equals("rejected") {

@@ -138,6 +138,11 @@ public final class HoldStore {
   private func due(_ facts: HoldFacts, _ nowMs: Int64) -> (due: UInt64, isFree: Bool) {
     let until = facts.heldUntilMs ?? facts.deliverAfterMs
     let isFree = facts.heldUntilMs == nil
+    // A changed window would keep it past its expiry: decided again now it is dropped, and says so
+    // (requirements F3). Nobody is to wait for what is lost already.
+    if !isFree, let expiresAtMs = facts.expiresAtMs, expiresAtMs <= until {
+      return (relative(nowMs), isFree)
+    }
     let spread = settings.spread.dueMs(
       place: facts.spread, notBeforeMs: until, expiresAtMs: facts.expiresAtMs)
     return (relative(isFree && until > nowMs ? nowMs : spread), isFree)

@@ -40,6 +40,24 @@ import Testing
     #expect(lane.verdicts([CapTests.candidate("3")]) == Self.neither)
   }
 
+  /// A serializer that writes every member.
+  @Test func nullMembersCountAsAbsent() {
+    let (lane, refunder) = Self.lane()
+    _ = lane.verdicts([CapTests.candidate("1")])
+    for device in ["a", "b"] {
+      Self.take(
+        refunder,
+        #"{"notification_id":"1","device_id":"\#(device)","user_id":"u","provider":"fcm","status":"rejected","code":null,"event":null,"via":null,"at":1}"#
+      )
+    }
+    #expect(refunder.tally.refunded == 1 && refunder.tally.unreadable == 0)
+    Self.take(
+      refunder,
+      #"{"notification_id":"1","device_id":"a","user_id":"u","status":null,"event":"user_observed","at":1}"#
+    )
+    #expect(refunder.tally.unreadable == 0)
+  }
+
   @Test func acceptedOnOneDeviceIsCountedForGood() {
     let (lane, refunder) = Self.lane()
     _ = lane.verdicts([CapTests.candidate("1")])
@@ -97,6 +115,8 @@ import Testing
     "", "{", "[]", "null", "7", #"{"notification_id":"1","device_id":"a","user_id":"u"}"#,
     #"{"notification_id":"1","device_id":"a","user_id":"u","status":"lost"}"#,
     #"{"notification_id":"1","device_id":"a","user_id":"u","status":7}"#,
+    #"{"notification_id":"1","device_id":"a","user_id":"u","status":null,"event":null}"#,
+    #"{"notification_id":"1","device_id":"a","user_id":"u","status":"rejected","event":"user_observed"}"#,
     #"{"notification_id":"","device_id":"a","user_id":"u","status":"rejected"}"#,
     #"{"device_id":"a","user_id":"u","status":"rejected"}"#,
     #"{"notification_id":"1","user_id":"u","status":"rejected"}"#,

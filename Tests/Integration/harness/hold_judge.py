@@ -257,6 +257,9 @@ class Judge:
         end = free(held_by, before.decided_ms)
         if held_by is decided_by:
             return end, end
+        if "expires_in_quiet_hours" in record.blocked_by:
+            # Moved to where it could only expire: dropped as soon as that is known.
+            return decided_by.since_ms, max(before.decided_ms, decided_by.until_ms) + FOLLOW_MS
         # A hold is not woken by a document that leaves the window as it was.
         if decided_by.off or any(each.expired for each in decided_by.devices):
             return end, end

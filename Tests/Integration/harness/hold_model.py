@@ -115,5 +115,9 @@ class Model:
                 continue
             moved = record._replace(deliver_ms=free)
             self.held[(index, device_id)] = (first, moved)
+            expires = self.round.expires_ms[index]
+            if free > at_ms and expires is not None and expires <= free:
+                # It could only expire there: decided again now.
+                free = at_ms
             due = free + (0 if free == at_ms else self._spread(user))
             self._at(due, self._release, index, device_id, moved)

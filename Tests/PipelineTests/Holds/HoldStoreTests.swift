@@ -69,6 +69,22 @@ import Testing
     #expect(store.take(at: now + 10).count == 1)
   }
 
+  /// F3: moved to where it would expire before it could leave, it is looked at now, not then.
+  @Test(arguments: [-1, 0, 1] as [Int64])
+  func movedPastItsExpiry(expiresAfterEndMs: Int64) {
+    let store = HoldStore.make(spreadMs: 0)
+    var hold = TestHold(user: 1, id: 1, untilMs: now + 1000)
+    let laterMs = now + 60_000
+    hold.expiresAtMs = laterMs + expiresAfterEndMs
+    store.restore(hold)
+    let slot = store.find(hold.identity)!
+    #expect(store.dueMs(of: slot) == now + 1000)
+    var facts = hold.facts
+    facts.heldUntilMs = laterMs
+    store.reschedule(slot, facts, nowMs: now + 10)
+    #expect(store.nextDueMs(.apns) == (expiresAfterEndMs > 0 ? laterMs : now + 10))
+  }
+
   /// What was due while the gate was down keeps its spread, so that a restart is no herd either.
   @Test func overdueAtRestore() {
     let store = HoldStore.make(spreadMs: 60_000)
