@@ -102,7 +102,12 @@ func candidatesAreHeldAgainstTheFirstRow(_ text: String, _ expected: String) {
       document("", #","region":7"#),
       "region wants an ISO 3166-1 alpha-2 code in upper case, or null"
     ),
+    (
+      document("", #","region":"de""#),
+      "region wants an ISO 3166-1 alpha-2 code in upper case, or null"
+    ),
     (document("", #","region":null"#), "good u-1"), (document("", #","region":"UK""#), "good u-1"),
+    (document("", #","region":"XK""#), "good u-1"),
     (
       document(
         #""categories":{"social":{"state":"user-on","at":null,"source":null},"marketing":null}"#),

@@ -139,8 +139,11 @@ struct DocumentReading {
           device.tokenStatus = try readEnum(&reader, TokenStatus.self, \.name, .unknownTokenStatus)
         } else if name.equals("region") {
           if reader.peek == UInt8(ascii: "\"") {
-            device.region = Region(try reader.readString())
-            if device.region == .unknown { draft.oversights.insert(.unknownRegion) }
+            let code = try reader.readString()
+            device.region = Region(code)
+            // Codes that ISO leaves to its users, such as XK, are in the data of real systems, and no
+            // mistake of whoever writes them: like any unknown one they count as regulated.
+            if !Region.isCode(code) { draft.oversights.insert(.unknownRegion) }
           } else if try !reader.readNull() {
             draft.oversights.insert(.unknownRegion)
             try reader.skip()

@@ -7,10 +7,15 @@ struct Region: Equatable {
   /// One more than the largest code.
   static let codeCount = 1 << 10
 
+  /// Whether it is written as a code is, assigned or not.
+  static func isCode(_ text: Bytes) -> Bool {
+    text.count == 2 && text[0] &- 0x41 < 26 && text[1] &- 0x41 < 26
+  }
+
   /// Upper case exactly; `EL` and `UK`, which EU bodies and habit write, are GR and GB.
   @inline(__always)
   init(_ text: Bytes) {
-    guard text.count == 2, text[0] &- 0x41 < 26, text[1] &- 0x41 < 26 else {
+    guard Self.isCode(text) else {
       self = .unknown
       return
     }
