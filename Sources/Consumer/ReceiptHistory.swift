@@ -54,12 +54,8 @@ public final class ReceiptHistory {
   /// Whether nobody's transaction is open in any of these partitions.
   public func isSettled(_ partitions: [Int32]) throws(Failure) -> Bool {
     try failing { () throws(KafkaError) in
-      // The end of all first: what is committed between the two answers moves the second alone.
-      let ends = try watcher.ends(partitions, timeoutMs: requestTimeoutMs)
-      let stable = try reader.ends(partitions, timeoutMs: requestTimeoutMs)
-      return ends.allSatisfy { end in
-        stable.contains { $0.partition == end.partition && $0.offset >= end.offset }
-      }
+      let settled = try reader.settled(partitions, watcher: watcher, timeoutMs: requestTimeoutMs)
+      return settled.count == partitions.count
     }
   }
 

@@ -73,24 +73,14 @@ public final class StateTopic: StateSource {
       var settled = partitions
       var ends: [StatePosition] = []
       for (stream, topic) in topics where !settled.isEmpty {
-        let found = try self.settled(settled, of: topic)
+        let found = try reader.settled(
+          settled, of: topic, watcher: watcher, timeoutMs: requestTimeoutMs)
         settled = found.map(\.partition)
         ends += found.map {
           StatePosition(stream, partition: $0.partition, offset: $0.offset)
         }
       }
       return ends.filter { settled.contains($0.partition) }
-    }
-  }
-
-  private func settled(
-    _ partitions: [Int32], of topic: String
-  ) throws(KafkaError) -> [PartitionPosition] {
-    // The end of all first: what is committed between the two answers moves the second alone.
-    let ends = try watcher.ends(partitions, of: topic, timeoutMs: requestTimeoutMs)
-    let stable = try reader.ends(partitions, of: topic, timeoutMs: requestTimeoutMs)
-    return ends.filter { end in
-      stable.contains { $0.partition == end.partition && $0.offset >= end.offset }
     }
   }
 

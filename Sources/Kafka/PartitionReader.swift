@@ -74,6 +74,19 @@ public final class PartitionReader {
     return list.positions
   }
 
+  /// Of these partitions, those in which nobody's transaction is open, each with where it ends now.
+  /// Asked of a reader of committed records; `watcher` is one of uncommitted ones.
+  public func settled(
+    _ partitions: [Int32], of other: String? = nil, watcher: PartitionReader, timeoutMs: Int32
+  ) throws(KafkaError) -> [PartitionPosition] {
+    // The end of all first: what is committed between the two answers moves the second alone.
+    let ends = try watcher.ends(partitions, of: other, timeoutMs: timeoutMs)
+    let stable = try self.ends(partitions, of: other, timeoutMs: timeoutMs)
+    return ends.filter { end in
+      stable.contains { $0.partition == end.partition && $0.offset >= end.offset }
+    }
+  }
+
   /// The committed offsets of the reader's `group.id`, which it never joins; nil where nothing was ever
   /// committed. Stable where it reads committed records only.
   public func committed(

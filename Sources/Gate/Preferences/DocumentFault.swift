@@ -10,12 +10,12 @@ public enum DocumentFault: UInt8, Error, Sendable, CaseIterable {
   /// In words, with what to do.
   public var words: StaticString {
     switch self {
-    case .malformedJSON: "is not one JSON object"
-    case .malformedUTF8: "is not valid UTF-8"
-    case .tooDeep: "is nested deeper than 64"
-    case .repeatedMember: "has a member twice in one object"
-    case .wrongType: "has a member of the wrong type"
-    case .malformedString: "has a string with an escape that stands for no character"
+    case .malformedJSON: JSONFault.malformedJSON.words
+    case .malformedUTF8: JSONFault.malformedUTF8.words
+    case .tooDeep: JSONFault.tooDeep.words
+    case .repeatedMember: JSONFault.repeatedMember.words
+    case .wrongType: JSONFault.wrongType.words
+    case .malformedString: JSONFault.malformedString.words
     case .missingUserID: "has no user_id"
     case .otherUser: "has another user_id than its key"
     case .malformedID: "has an id that is not 1 to 128 bytes without control characters"
