@@ -65,6 +65,8 @@ def security_under_a_marketing_backlog(world):
     for number in range(2000):
         world.prefer(document(f"m-{number}", categories={"marketing": choice("user-off")}), flush=False)
     world.prefer(document("u-1", devices=[device(categories=opted_in)]))
+    # Frozen for longer than a transaction may last it would rightly come back fenced.
+    world.write_config(world.broker.bootstrap, **{"transaction.timeout.ms": 50_000})
     gate = world.gate()
     gate.await_ready()
     watch = Latencies(world)
