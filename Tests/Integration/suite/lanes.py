@@ -101,6 +101,23 @@ def security_under_a_marketing_backlog(world):
     expect(ratio <= 3, f"{ratio:.2f} times the idle p99")
 
 
+@case()
+def security_moves_on_soon_after_a_death(world):
+    """With its owner killed, and nobody to take that instance's place, another has decided long before 45 s are over."""
+    world.create_topics(partitions=4, security=1)
+    world.prefer(document("u-1"))
+    first = world.gate("gate-0")
+    first.await_ready()
+    reader = world.reader()
+    world.decide(reader, candidate("s-0", "u-1", "security", event="2fa_code"), security=True)
+    second = world.gate("gate-1")
+    second.await_ready()
+    first.kill()
+    world.send(candidate("s-1", "u-1", "security", event="2fa_code"), security=True)
+    reader.until("the code is approved", lambda read: outputs_of(read, "s-1"), 30)
+    second.drain()
+
+
 @case(INJECTS)
 def stale_preferences_pause_the_ordinary_lane(world):
     """Preferences behind past the policy's limit: ordinary candidates wait, security goes on, /readyz says so; then on."""
