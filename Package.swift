@@ -43,7 +43,8 @@ let package = Package(
     .target(
       name: "Producer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
       swiftSettings: swift),
-    .target(name: "Web", dependencies: ["CHTTP", "Telemetry"], swiftSettings: swift),
+    .target(
+      name: "Web", dependencies: ["CHTTP", "CCrypto", "Telemetry"], swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .executableTarget(
       name: "sendgate",

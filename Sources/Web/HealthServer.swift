@@ -36,9 +36,7 @@ public struct HealthSource: Sendable {
     let answer: HTTPResponse
     switch request.path {
     case "/metrics":
-      answer = HTTPResponse(
-        status: 200, contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        body: metrics())
+      answer = metricsPage
     case "/livez":
       answer = Self.report(
         heartbeats.map(Self.check), good: "alive", bad: "not alive",
@@ -50,11 +48,16 @@ public struct HealthSource: Sendable {
       return .text(404, "not found: this serves /metrics, /livez and /readyz\n")
     }
     guard request.method == "GET" || request.method == "HEAD" else {
-      var refusal = HTTPResponse.text(405, "only GET and HEAD\n")
-      refusal.allow = "GET, HEAD"
-      return refusal
+      return .text(405, "only GET and HEAD\n").adding("Allow", "GET, HEAD")
     }
     return answer
+  }
+
+  /// The metrics in OpenMetrics text.
+  public var metricsPage: HTTPResponse {
+    HTTPResponse(
+      status: 200, contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8",
+      body: metrics())
   }
 
   private static func check(_ heartbeat: Heartbeat) -> ReadinessCheck {
