@@ -88,7 +88,8 @@ let package = Package(
       name: "BrokerTests", dependencies: ["Broker"],
       exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
     .testTarget(
-      name: "CommandTests", dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker"],
+      name: "CommandTests",
+      dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web"],
       exclude: ["Snapshots"], swiftSettings: swift),
   ],
   cLanguageStandard: .gnu11,
