@@ -30,6 +30,7 @@ let package = Package(
     .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CShims", cSettings: c),
     .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
+    .target(name: "CSQLite", cSettings: c, linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: hot),
@@ -42,6 +43,10 @@ let package = Package(
       swiftSettings: swift),
     .target(
       name: "Producer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
+      swiftSettings: swift),
+    .target(
+      name: "Preferences",
+      dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
       swiftSettings: swift),
     .target(name: "Web", dependencies: ["CHTTP", "Telemetry"], swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
@@ -81,6 +86,9 @@ let package = Package(
       // CKafka: to compare with librdkafka's own partitioner, and for its mock cluster.
       name: "KafkaTests",
       dependencies: ["Kafka", "CKafka", "Consumer", "Producer", "Pipeline", "Gate"],
+      swiftSettings: swift),
+    .testTarget(
+      name: "PreferencesTests", dependencies: ["Preferences", "Gate", "CSQLite"],
       swiftSettings: swift),
     .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
     .testTarget(
