@@ -43,6 +43,7 @@ let package = Package(
     .target(
       name: "Producer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
       swiftSettings: swift),
+    .target(name: "Preferences", dependencies: ["Gate", "Telemetry"], swiftSettings: swift),
     .target(name: "Web", dependencies: ["CHTTP", "Telemetry"], swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .executableTarget(
@@ -82,6 +83,9 @@ let package = Package(
       name: "KafkaTests",
       dependencies: ["Kafka", "CKafka", "Consumer", "Producer", "Pipeline", "Gate"],
       swiftSettings: swift),
+    .testTarget(
+      name: "PreferencesTests", dependencies: ["Preferences", "Pipeline", "Gate"],
+      exclude: ["oracle.py"], swiftSettings: swift),
     .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
