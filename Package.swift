@@ -88,8 +88,8 @@ let package = Package(
       dependencies: ["Kafka", "CKafka", "Consumer", "Producer", "Pipeline", "Gate"],
       swiftSettings: swift),
     .testTarget(
-      name: "PreferencesTests", dependencies: ["Preferences", "Gate", "CSQLite"],
-      swiftSettings: swift),
+      name: "PreferencesTests", dependencies: ["Preferences", "Pipeline", "Gate", "CSQLite"],
+      exclude: ["oracle.py"], swiftSettings: swift),
     .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
