@@ -4,13 +4,6 @@ struct Migration: Sendable {
   var script: String
 }
 
-/// Why a database cannot be used as it is.
-enum SchemaError: Error, Equatable {
-  /// Made by a newer release.
-  case newer(found: Int64, known: Int64, place: String)
-  case sql(SQLError)
-}
-
 enum Migrations {
   /// Brings the database to the newest version, in one transaction: whatever interrupts it leaves the
   /// version that was there. Returns the version found, 0 for a new database.
@@ -18,19 +11,19 @@ enum Migrations {
   /// - Parameter migrations: in order, from 1, without a gap.
   static func apply(
     _ migrations: [Migration], to connection: any SQLConnection
-  ) throws(SchemaError) -> Int64 {
+  ) throws(StoreError) -> Int64 {
     precondition(migrations.enumerated().allSatisfy { $1.version == Int64($0 + 1) })
     do throws(SQLError) {
       try connection.begin(.write)
     } catch {
       throw .sql(error)
     }
-    do throws(SchemaError) {
+    do throws(StoreError) {
       let found = try version(connection)
       let known = Int64(migrations.count)
       // Not even read: what a newer release means by a column this one cannot know.
       guard found <= known else {
-        throw .newer(found: found, known: known, place: connection.place)
+        throw .newerSchema(found: found, known: known, place: connection.place)
       }
       do throws(SQLError) {
         for migration in migrations[Int(found)...] {
@@ -49,7 +42,7 @@ enum Migrations {
     }
   }
 
-  private static func version(_ connection: any SQLConnection) throws(SchemaError) -> Int64 {
+  private static func version(_ connection: any SQLConnection) throws(StoreError) -> Int64 {
     do throws(SQLError) {
       try connection.runScript(
         "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL) /*table*/;")
@@ -62,17 +55,6 @@ enum Migrations {
       return 0
     } catch {
       throw .sql(error)
-    }
-  }
-}
-
-extension SchemaError: CustomStringConvertible {
-  var description: String {
-    switch self {
-    case .newer(let found, let known, let place):
-      "\(place): its schema is version \(found), this release knows up to \(known); start the release "
-        + "that made it, or a newer one"
-    case .sql(let error): "\(error)"
     }
   }
 }

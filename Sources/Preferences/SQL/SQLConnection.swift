@@ -18,7 +18,7 @@ protocol SQLConnection: AnyObject {
   func run(_ sql: StaticString, _ values: [SQLValue]) throws(SQLError) -> Int
   /// Runs one statement and shows each of its rows.
   func query(
-    _ sql: StaticString, _ values: [SQLValue], _ body: (any SQLRow) -> Void
+    _ sql: StaticString, _ values: [SQLValue], _ body: (any SQLRow) throws(SQLError) -> Void
   ) throws(SQLError)
   /// Runs a text of several statements, of the schema's; its types and endings are adapted.
   func runScript(_ script: String) throws(SQLError)
@@ -26,6 +26,9 @@ protocol SQLConnection: AnyObject {
   /// Takes a lock that is held until the connection is closed; false where somebody else holds it.
   /// No transaction is needed, and none is blocked by it.
   func tryLock(_ name: StaticString) throws(SQLError) -> Bool
+  /// Makes what was erased go from logs and free pages too, where that takes doing; false where
+  /// somebody was in the way, and the next time will do. Outside any transaction.
+  func purgeErased() throws(SQLError) -> Bool
   func close()
 }
 
@@ -57,19 +60,19 @@ extension SQLConnection {
 
   /// The one row there can be, made a value.
   func first<R>(
-    _ sql: StaticString, _ values: [SQLValue], _ make: (any SQLRow) -> R
+    _ sql: StaticString, _ values: [SQLValue], _ make: (any SQLRow) throws(SQLError) -> R
   ) throws(SQLError) -> R? {
     var found: R?
-    try query(sql, values) { if found == nil { found = make($0) } }
+    try query(sql, values) { row throws(SQLError) in if found == nil { found = try make(row) } }
     return found
   }
 
   /// Every row made a value.
   func all<R>(
-    _ sql: StaticString, _ values: [SQLValue], _ make: (any SQLRow) -> R
+    _ sql: StaticString, _ values: [SQLValue], _ make: (any SQLRow) throws(SQLError) -> R
   ) throws(SQLError) -> [R] {
     var found: [R] = []
-    try query(sql, values) { found.append(make($0)) }
+    try query(sql, values) { row throws(SQLError) in found.append(try make(row)) }
     return found
   }
 }

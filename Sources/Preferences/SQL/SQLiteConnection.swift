@@ -126,14 +126,14 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   }
 
   func query(
-    _ sql: StaticString, _ values: [SQLValue], _ body: (any SQLRow) -> Void
+    _ sql: StaticString, _ values: [SQLValue], _ body: (any SQLRow) throws(SQLError) -> Void
   ) throws(SQLError) {
     let statement = try prepared(sql)
     defer { statement.reset() }
     try check(statement.bind(values), "bind", of: sql)
     while true {
       switch statement.step() {
-      case SQLITE_ROW: body(statement)
+      case SQLITE_ROW: try body(statement)
       case SQLITE_DONE: return
       case let code: throw error(code, "\(sql)")
       }
@@ -169,9 +169,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     return true
   }
 
-  /// Copies the log into the file and empties it, so that nothing erased is left in it. False where a
-  /// reader was in the way; the next time will do.
-  func emptyLog() throws(SQLError) -> Bool {
+  /// Copies the log into the file, where erased rows are zeros already, and empties it.
+  func purgeErased() throws(SQLError) -> Bool {
     let code = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if code & 0xFF == SQLITE_BUSY { return false }
     try check(code, "checkpoint")

@@ -36,8 +36,8 @@ import Testing
     let connection = try open()
     defer { connection.close() }
     _ = try Migrations.apply([first, second], to: connection)
-    let error = #expect(throws: SchemaError.self) { try Migrations.apply([first], to: connection) }
-    #expect(error == .newer(found: 2, known: 1, place: connection.place))
+    let error = #expect(throws: StoreError.self) { try Migrations.apply([first], to: connection) }
+    #expect(error == .newerSchema(found: 2, known: 1, place: connection.place))
     #expect(
       "\(error!)".hasSuffix(
         "its schema is version 2, this release knows up to 1; start the release that made it, or a "
@@ -52,7 +52,7 @@ import Testing
     let broken = Migration(
       version: 2, script: "CREATE TABLE c (k BIGINT NOT NULL) /*table*/; CREATE TABLE a (k BIGINT);"
     )
-    #expect(throws: SchemaError.self) { try Migrations.apply([first, broken], to: connection) }
+    #expect(throws: StoreError.self) { try Migrations.apply([first, broken], to: connection) }
     let tables = try connection.all(
       "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name", []
     ) { $0.text(0) }
