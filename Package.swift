@@ -29,7 +29,12 @@ let package = Package(
     .target(name: "CCrypto", cSettings: c, linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CShims", cSettings: c),
+    // The contracts that are served, taken from deploy/contracts when this is compiled.
+    .target(
+      name: "CContracts",
+      cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
     .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
+    .target(name: "CSQLite", cSettings: c, linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: hot),
@@ -44,7 +49,13 @@ let package = Package(
       name: "Producer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
       swiftSettings: swift),
     .target(
-      name: "Web", dependencies: ["CHTTP", "CCrypto", "Telemetry"], swiftSettings: swift),
+      name: "Preferences",
+      dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
+      swiftSettings: swift),
+    .target(
+      name: "Web",
+      dependencies: ["CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Telemetry"],
+      swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .executableTarget(
       name: "sendgate",
@@ -83,6 +94,9 @@ let package = Package(
       name: "KafkaTests",
       dependencies: ["Kafka", "CKafka", "Consumer", "Producer", "Pipeline", "Gate"],
       swiftSettings: swift),
+    .testTarget(
+      name: "PreferencesTests", dependencies: ["Preferences", "Pipeline", "Gate", "CSQLite"],
+      exclude: ["oracle.py"], swiftSettings: swift),
     .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],

@@ -9,7 +9,7 @@ public enum Instant {
 
   /// 2000-01-01T00:00:00.000Z to 2200-12-31T23:59:59.999Z: outside, a number is seconds or
   /// microseconds read as milliseconds, or a clock that was never set.
-  static let readable: ClosedRange<Int64> = 946_684_800_000...7_289_654_399_999
+  package static let readable: ClosedRange<Int64> = 946_684_800_000...7_289_654_399_999
 
   /// The proleptic Gregorian date's days since 1970-01-01.
   static func days(year: Int, month: Int, day: Int) -> Int {
