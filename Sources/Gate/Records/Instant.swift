@@ -94,6 +94,14 @@ public enum Instant {
     return text.withUTF8 { parse(Bytes($0)) }
   }
 
+  /// As the gate writes it: UTC, with milliseconds.
+  public static func text(_ ms: Int64) -> String {
+    String(unsafeUninitializedCapacity: 24) {
+      write(ms, to: $0.baseAddress!)
+      return 24
+    }
+  }
+
   /// Writes 24 bytes. The year must have four digits.
   public static func write(_ ms: Int64, to out: UnsafeMutablePointer<UInt8>) {
     let dayCount = Int((ms >= 0 ? ms : ms - dayMs + 1) / dayMs)

@@ -1,12 +1,5 @@
 import Gate
 
-/// What the machine asks of the tz database.
-public protocol ZoneNames: Sendable {
-  func isKnown(_ zone: Identifier) -> Bool
-  /// At most three that may have been meant.
-  func closeMatches(_ zone: Identifier) -> [String]
-}
-
 /// The rules of the preference service as total functions: the state before and an event give the
 /// state after, audit rows and documents, or a refusal. No clock, no I/O; the same events in any
 /// order, each once or many times, lead to the same state.
@@ -25,8 +18,53 @@ public struct PreferenceMachine: Sendable {
   }
 
   /// One event of a user.
+  ///
+  /// Where the event is about a device that another user holds, that user must be in `known`.
   public func apply(_ event: PreferenceEvent, to known: KnownState, nowMs: Int64) -> Transition {
-    var step = MachineStep(event: event, known: known, nowMs: nowMs, machine: self)
-    return step.run()
+    if event.atMs > nowMs + Self.aheadMsMax {
+      return refuse(event, .aheadOfTime, known, nowMs)
+    }
+    if event.body == .userErased { return erase(event, known, nowMs) }
+    // Whoever was erased is not brought back by what comes late; nothing is put on record.
+    if let erased = known.userErasedAtMs, event.atMs <= erased {
+      return Transition(refusal: .erased)
+    }
+    if known.user == nil, !event.body.canBegin { return Transition(refusal: .unknownUser) }
+    if let refusal = refusal(event, known) { return refuse(event, refusal, known, nowMs) }
+
+    var step = MachineStep(event: event, known: known, nowMs: nowMs)
+    step.run(promptMoments: policy.promptMoments)
+    return step.finish()
+  }
+
+  /// What is refused is in the audit all the same (requirements C6); of somebody unknown it begins
+  /// one, without a document, where the event would have.
+  private func refuse(
+    _ event: PreferenceEvent, _ refusal: Refusal, _ known: KnownState, _ nowMs: Int64
+  ) -> Transition {
+    var transition = Transition(refusal: refusal)
+    if known.user == nil {
+      guard event.body.canBegin else { return transition }
+      transition.user = UserPreferences(userID: event.userID)
+    }
+    var step = MachineStep(event: event, known: known, nowMs: nowMs)
+    step.addRefusal(refusal)
+    transition.rows = step.rows
+    return transition
+  }
+}
+
+extension EventBody {
+  /// Whether a user of whom nothing is kept comes into being by it. What a link, a provider or a late
+  /// removal says of somebody who is not there (any more) does not make that somebody.
+  var canBegin: Bool {
+    switch self {
+    case .choiceSet(_, _, _), .subtypeMuteSet, .quietHoursSet, .timezoneSet, .smsConsentSet,
+      .deviceSeen, .suppressionSet:
+      true
+    case .linkUndone, .deviceRemoved, .suppressionCleared, .permissionPromptShown, .tokenFeedback,
+      .userErased, .userObserved:
+      false
+    }
   }
 }

@@ -18,6 +18,8 @@ public enum Refusal: Error, Equatable, Sendable {
   case securityDefaultOff
   /// Dated not after the user's erasure.
   case erased
+  /// Nothing is kept of such a user, and the event is none that begins one.
+  case unknownUser
 
   /// Stable; stands in the audit and in answers.
   public var code: String {
@@ -31,6 +33,7 @@ public enum Refusal: Error, Equatable, Sendable {
     case .tooManyDevices: "too_many_devices"
     case .securityDefaultOff: "security_default_off"
     case .erased: "erased"
+    case .unknownUser: "unknown_user"
     }
   }
 
@@ -57,6 +60,7 @@ public enum Refusal: Error, Equatable, Sendable {
       "the user has \(PreferenceMachine.devicesMax) devices already; remove one first"
     case .securityDefaultOff: "security is on unless an administrator decides for one user"
     case .erased: "the user was erased at that time or later"
+    case .unknownUser: "nothing is kept of such a user"
     }
   }
 }

@@ -36,19 +36,26 @@ public struct Transition: Equatable, Sendable {
   /// that were both published last.
   public var holderDocument: String?
   public var userDocument: String?
-  /// The user is to be deleted, with every audit row dated up to `erasedAtMs` and the holder of
-  /// every device held; a tombstone is to be published.
+  /// The user is to be deleted and a tombstone to be published. Where it is false although
+  /// `erasedAtMs` is there, the user came back after the time of the erasure and `user` is what is
+  /// left.
   public var isErased = false
-  /// To remember under a keyed hash of the user id, whether or not anything was kept.
+  /// To remember under a keyed hash of the user id. Every audit row dated up to then is to be
+  /// deleted, and the secret that the audit topic's pseudonyms are made with.
   public var erasedAtMs: Int64?
   /// Devices whose record names the erased user: `holder` becomes nil, the claim's time stays.
-  public var released: [Identifier] = []
+  public var releasedDevices: [Identifier] = []
   /// In the order to store them.
   public var rows: [AuditRow] = []
   /// To publish as a receipt.
   public var observed: ObservedReceipt?
 
   public init(outcome: EventOutcome) { self.outcome = outcome }
+
+  init(refusal: Refusal) {
+    outcome = .refused
+    self.refusal = refusal
+  }
 }
 
 /// That a user saw a notification, as it stands on the receipts topic.

@@ -20,6 +20,10 @@ public enum AuditKind: String, CaseIterable, Sendable {
   case suppression
   case promptShown = "permission_prompt_shown"
   case defaultSet = "default_set"
+  /// An erasure that was refused; one that was not leaves no row.
+  case erasure
+  /// An event that could not be read, of which the user could.
+  case unreadable
 }
 
 /// What became of an event.
