@@ -1,9 +1,10 @@
-/// One connection to a database, used by one thread at a time.
+/// One connection to a database. Used by one thread at a time, which its owner sees to: that is all
+/// that `Sendable` means here.
 ///
 /// SQL is written once, in what both SQLite and PostgreSQL take: parameters are `$1`, `$2` …,
 /// `INSERT … ON CONFLICT … DO UPDATE`, integers of 64 bits. Statements are `StaticString`: nothing that
 /// came from outside can become SQL, and a prepared statement is found again by its address.
-protocol SQLConnection: AnyObject {
+protocol SQLConnection: AnyObject, Sendable {
   /// For messages: where it leads to.
   var place: String { get }
 

@@ -13,7 +13,7 @@ final class PreferenceStore: Sendable {
   ) throws(StoreError) {
     self.database = database
     var opened: [any SQLConnection] = []
-    do {
+    do throws(StoreError) {
       let writing = try Self.sql { () throws(SQLError) in
         try database.connect(.writer, busyMsMax: settings.busyMsMax)
       }
@@ -30,7 +30,7 @@ final class PreferenceStore: Sendable {
       }
     } catch {
       for connection in opened { connection.close() }
-      throw error as! StoreError
+      throw error
     }
     readers = ReaderPool(Array(opened.dropFirst()))
     writer = GroupWriter(

@@ -9,7 +9,7 @@ final class ReaderPool: @unchecked Sendable {
   private let free: Monitor<Free>
   private let count: Int
 
-  init(_ connections: sending [any SQLConnection]) {
+  init(_ connections: [any SQLConnection]) {
     count = connections.count
     free = Monitor(Free(connections: connections))
   }
