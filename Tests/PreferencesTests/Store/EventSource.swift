@@ -48,7 +48,8 @@ struct EventSource {
     default:
       return chance(1, of: 3)
         ? .userErased
-        : .userObserved(notificationID: Identifier("n-\(number(9))"), device, pick(ObservedVia.allCases))
+        : .userObserved(
+          notificationID: Identifier("n-\(number(9))"), device, pick(ObservedVia.allCases))
     }
   }
 
