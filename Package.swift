@@ -96,7 +96,7 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "PreferencesTests", dependencies: ["Preferences", "Pipeline", "Gate", "CSQLite"],
-      exclude: ["oracle.py"], swiftSettings: swift),
+      swiftSettings: swift),
     .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],

@@ -45,6 +45,21 @@ struct AuditTable {
     ) { row throws(SQLError) in try Self.auditRow(row, user: user) }
   }
 
+  /// A user's rows that say what was chosen of a category, or, without one, of SMS.
+  func choiceRows(
+    of user: Identifier, key: Int64, category: Category?
+  ) throws(SQLError) -> [AuditRow] {
+    try connection.all(
+      """
+      SELECT sequence, device_id, kind, category, subject, value_before, value_after, at_ms,
+        recorded_at_ms, source, event_id, outcome, reason
+      FROM audit WHERE user_key = $1 AND ((category = $2 AND kind IN ('choice', 'link_mute'))
+        OR ($2 = '' AND kind = 'sms_consent')) ORDER BY sequence
+      """,
+      [.integer(key), .text(category.map { Stored.categories.text($0) } ?? "")]
+    ) { row throws(SQLError) in try Self.auditRow(row, user: user) }
+  }
+
   /// Rows that concern nobody: changes of defaults, and what could not be read.
   func rowsOfNobody(after sequence: Int64, limit: Int) throws(SQLError) -> [AuditRow] {
     try connection.all(

@@ -43,7 +43,10 @@ struct EventWriter {
     if user == nil, transition.user != nil {
       user = try writer.add(event.userID, nowMs: nowMs)
     }
-    if let user, let new = transition.user {
+    // Of somebody who came back after an erasure all fields are written anew, also where none is
+    // different.
+    let kept = user != nil && transition.erasedAtMs != nil ? stored?.preferences : nil
+    if let user, let new = transition.user ?? kept {
       try writer.save(new, over: user.preferences, key: user.key)
     }
     if let holder, let new = transition.holder {

@@ -14,6 +14,8 @@ final class GroupWriter: @unchecked Sendable {
     var run: @Sendable (any SQLConnection) throws(SQLError) -> @Sendable () -> Void
     /// Called where nothing of it was kept.
     var fail: @Sendable (StoreError) -> Void
+    /// Shares no commit and has no transaction: upkeep that cannot run in one.
+    var isAlone = false
   }
 
   private struct Queue: Sendable {
@@ -56,7 +58,11 @@ final class GroupWriter: @unchecked Sendable {
   }
 
   /// Hands over a request and waits for its answer.
+  ///
+  /// - Parameter isAlone: outside any transaction.
+  @discardableResult
   func perform<R: Sendable>(
+    isAlone: Bool = false,
     _ body: @escaping @Sendable (any SQLConnection) throws(SQLError) -> R
   ) throws(StoreError) -> R {
     let reply = Monitor<Result<R, StoreError>?>(nil)
@@ -66,7 +72,7 @@ final class GroupWriter: @unchecked Sendable {
           let result = try body(connection)
           return { reply.change { $0 = .success(result) } }
         },
-        fail: { error in reply.change { $0 = .failure(error) } }))
+        fail: { error in reply.change { $0 = .failure(error) } }, isAlone: isAlone))
     return try reply.wait { $0 }.get()
   }
 
@@ -85,7 +91,8 @@ final class GroupWriter: @unchecked Sendable {
   private func nextGroup() -> [Job]? {
     queue.wait { queue -> [Job]?? in
       if queue.jobs.isEmpty { return queue.isClosed ? .some(nil) : nil }
-      let group = Array(queue.jobs.prefix(groupJobsMax))
+      let count = queue.jobs.prefix(groupJobsMax).prefix { !$0.isAlone }.count
+      let group = Array(queue.jobs.prefix(max(1, count)))
       queue.jobs.removeFirst(group.count)
       return group
     }
@@ -93,6 +100,11 @@ final class GroupWriter: @unchecked Sendable {
 
   private func write(_ jobs: [Job]) {
     do throws(SQLError) {
+      if jobs[0].isAlone {
+        let answer = try jobs[0].run(connection)
+        answer()
+        return
+      }
       let answers = try connection.transaction(.write) {
         () throws(SQLError) -> [@Sendable () -> Void] in
         var answers: [@Sendable () -> Void] = []

@@ -57,6 +57,58 @@ extension PreferenceService {
     }
   }
 
+  /// What a user had chosen of a category at an instant, told by the audit alone; nil where nothing is
+  /// kept of such a user.
+  ///
+  /// - Parameters:
+  ///   - device: also what was chosen there.
+  ///   - recordedByMs: only by what was on record then.
+  public func consent(
+    of id: Identifier, _ category: Category, device: Identifier? = nil, atMs: Int64,
+    recordedByMs: Int64? = nil
+  ) throws(StoreError) -> AuditHistory.Consent? {
+    try choiceRows(of: id, category).map { rows in
+      AuditHistory.consent(
+        rows, category, device: device, atMs: atMs, recordedByMs: recordedByMs)
+    }
+  }
+
+  /// The same of SMS, which has a ledger of its own (requirements L3).
+  public func smsConsent(
+    of id: Identifier, atMs: Int64, recordedByMs: Int64? = nil
+  ) throws(StoreError) -> AuditHistory.Answer? {
+    try choiceRows(of: id, nil).map { rows in
+      AuditHistory.smsConsent(rows, atMs: atMs, recordedByMs: recordedByMs)
+    }
+  }
+
+  private func choiceRows(
+    of id: Identifier, _ category: Category?
+  ) throws(StoreError) -> [AuditRow]? {
+    try store.readers.read { connection throws(SQLError) in
+      guard let key = try UserReader(connection: connection).user(id)?.key else { return nil }
+      return try AuditTable(connection: connection).choiceRows(
+        of: id, key: key, category: category)
+    }
+  }
+
+  /// Everything kept of a user, as one JSON object (requirements L4); nil where nothing is.
+  public func export(_ id: Identifier) throws(StoreError) -> String? {
+    let now = nowMs()
+    return try store.readers.read { connection throws(SQLError) in
+      let reader = UserReader(connection: connection)
+      guard let user = try reader.user(id) else { return nil }
+      var prompts: [Identifier: PromptShown] = [:]
+      for (device, own) in user.preferences.devices where own.isHeld {
+        prompts[device] = try reader.device(device)?.prompt
+      }
+      let rows = try AuditTable(connection: connection).rows(
+        of: id, key: user.key, after: 0, limit: .max)
+      return ExportDocument.text(
+        user.preferences, prompts: prompts, audit: rows, exportedAtMs: now)
+    }
+  }
+
   /// Changes of defaults, in the order they were recorded.
   public func auditOfDefaults(
     after sequence: Int64 = 0, limit: Int

@@ -23,7 +23,7 @@ extension PreferenceService {
   /// Makes what was erased go from the database's log too; false where a reader was in the way, and
   /// the next time will do.
   public func purgeErased() throws(StoreError) -> Bool {
-    try store.writer.performOutside { connection throws(SQLError) in
+    try store.writer.perform(isAlone: true) { connection throws(SQLError) in
       try connection.purgeErased()
     }
   }

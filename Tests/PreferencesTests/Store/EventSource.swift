@@ -33,7 +33,7 @@ struct EventSource {
     case 6: return .quietHoursSet(scope(), window())
     case 7:
       let zone = pick([nil, "UTC", "Asia/Tokyo", "Berlin"])
-      return .timezoneSet(ZoneSetting(zone.map(Identifier.init)))
+      return .timezoneSet(ZoneSetting(zone.map { Identifier($0) }))
     case 8: return .smsConsentSet(pick(Choice.allCases))
     case 9...11: return .deviceSeen(device, sync(), pick([nil, .active, .revoked]))
     case 12: return .deviceRemoved(device)
@@ -48,7 +48,8 @@ struct EventSource {
     default:
       return chance(1, of: 3)
         ? .userErased
-        : .userObserved(notificationID: Identifier("n-\(number(9))"), device, pick(ObservedVia.allCases))
+        : .userObserved(
+          notificationID: Identifier("n-\(number(9))"), device, pick(ObservedVia.allCases))
     }
   }
 
@@ -67,8 +68,8 @@ struct EventSource {
   private mutating func sync() -> DeviceSync {
     DeviceSync(
       platform: pick(Platform.allCases), osPermission: pick(OSPermission.allCases),
-      timezone: pick([nil, "UTC", "Nowhere"]).map(Identifier.init),
-      region: pick([nil, "DE", "US"]).map(Identifier.init))
+      timezone: pick([nil, "UTC", "Nowhere"]).map { Identifier($0) },
+      region: pick([nil, "DE", "US"]).map { Identifier($0) })
   }
 
   /// SplitMix64.

@@ -158,7 +158,7 @@ import Testing
       rewind(file)
       #expect(fread(&bytes, 1, bytes.count, file) == bytes.count)
       let wanted = Array(text.utf8)
-      found = found || memmem(bytes, bytes.count, wanted, wanted.count) != nil
+      found = found || bytes.contains(wanted)
     }
     return found
   }
@@ -200,7 +200,8 @@ import Testing
     #expect(try world.service.settings(of: nobody, device: Identifier("d")) == nil)
     #expect(
       try world.service.mayPrompt(
-        nobody, device: Identifier("d"), moment: Identifier("m")).isAllowed == false)
+        nobody, device: Identifier("d"), moment: Identifier("m")
+      ).isAllowed == false)
     #expect(try world.service.export(nobody) == nil)
   }
 

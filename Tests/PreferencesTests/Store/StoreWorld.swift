@@ -58,7 +58,7 @@ final class StoreWorld {
 
   /// A choice of the account, by default in the app.
   func choice(
-    _ id: String, _ user: Identifier, _ category: Preferences.Category, _ state: Choice,
+    _ id: String, _ user: Identifier, _ category: Category, _ state: Choice,
     at ms: Int64 = StoreWorld.startMs, source: ChoiceSource = .inAppSettings
   ) -> PreferenceEvent {
     PreferenceEvent(
