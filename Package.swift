@@ -60,8 +60,8 @@ let package = Package(
     .executableTarget(
       name: "sendgate",
       dependencies: [
-        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Web", "Broker",
-        "CCrypto",
+        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Web",
+        "Broker", "CCrypto",
       ],
       swiftSettings: swift),
 
@@ -97,7 +97,9 @@ let package = Package(
     .testTarget(
       name: "PreferencesTests", dependencies: ["Preferences", "Pipeline", "Gate", "CSQLite"],
       swiftSettings: swift),
-    .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
+    .testTarget(
+      name: "WebTests", dependencies: ["Web", "Preferences", "Gate", "Telemetry"],
+      swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
       exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),

@@ -38,12 +38,9 @@ public struct HealthSource: Sendable {
     case "/metrics":
       answer = metricsPage
     case "/livez":
-      answer = Self.report(
-        heartbeats.map(Self.check), good: "alive", bad: "not alive",
-        isVerbose: request.has(argument: "verbose"))
+      answer = alivePage(isVerbose: request.has(argument: "verbose"))
     case "/readyz":
-      answer = Self.report(
-        readiness(), good: "ready", bad: "not ready", isVerbose: request.has(argument: "verbose"))
+      answer = readyPage(isVerbose: request.has(argument: "verbose"))
     default:
       return .text(404, "not found: this serves /metrics, /livez and /readyz\n")
     }
@@ -58,6 +55,17 @@ public struct HealthSource: Sendable {
     HTTPResponse(
       status: 200, contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8",
       body: metrics())
+  }
+
+  /// Whether every loop went round lately.
+  public func alivePage(isVerbose: Bool) -> HTTPResponse {
+    Self.report(
+      heartbeats.map(Self.check), good: "alive", bad: "not alive", isVerbose: isVerbose)
+  }
+
+  /// Whether all checks hold.
+  public func readyPage(isVerbose: Bool) -> HTTPResponse {
+    Self.report(readiness(), good: "ready", bad: "not ready", isVerbose: isVerbose)
   }
 
   private static func check(_ heartbeat: Heartbeat) -> ReadinessCheck {

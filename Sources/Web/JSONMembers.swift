@@ -15,6 +15,11 @@ struct JSONMembers {
     text += "\(value)".utf8
   }
 
+  mutating func add(_ name: String, number value: Int64?) {
+    key(name)
+    text += (value.map { "\($0)" } ?? "null").utf8
+  }
+
   mutating func add(_ name: String, _ value: Bool) {
     key(name)
     text += (value ? "true" : "false").utf8

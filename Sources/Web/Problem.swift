@@ -6,6 +6,8 @@ public struct Problem: Error, Sendable, Equatable {
   public var code: String
   public var detail: String
   public var headers: [HTTPField]
+  /// For the log alone: what is behind it.
+  public var cause: String?
 
   public init(_ status: Int, _ code: String, _ detail: String, headers: [HTTPField] = []) {
     self.status = status

@@ -1,5 +1,7 @@
 /// What stands in the places of a path template's names.
 public struct PathValues: Sendable {
+  /// The template that led here.
+  public let template: String
   fileprivate let names: [String]
   fileprivate let values: [String]
 
@@ -108,7 +110,8 @@ public struct Router<Endpoint: Sendable>: Sendable {
       guard let values = route.values(parts) else { continue }
       let wanted = method == "HEAD" ? "GET" : method
       if let found = route.endpoints.first(where: { $0.method == wanted }) {
-        return .found(found.endpoint, PathValues(names: route.names, values: values))
+        return .found(
+          found.endpoint, PathValues(template: route.template, names: route.names, values: values))
       }
       return method == "OPTIONS"
         ? .options(allow: route.allow) : .otherMethods(allow: route.allow)

@@ -8,6 +8,7 @@ enum CommandTable {
     PublishCommand.command,
     GenerateCommand.command,
     DispatchCommand.command,
+    ServeCommand.command,
     TokenCommand.command,
     BrokerCommand.command,
   ]
