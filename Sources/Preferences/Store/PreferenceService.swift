@@ -11,7 +11,7 @@ public final class PreferenceService: Sendable {
   let links: SettingsLinks
   let settings: StoreSettings
   let nowMs: @Sendable () -> Int64
-  let counters: StoreCounters
+  public let counters: StoreCounters
 
   /// Opens the database, makes it where there is none, and brings its schema up to date.
   ///
