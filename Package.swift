@@ -80,6 +80,10 @@ let package = Package(
       name: "holds-bench", dependencies: ["Pipeline", "Gate"], path: "Benchmarks/Holds",
       swiftSettings: swift),
     .executableTarget(
+      name: "store-bench",
+      dependencies: ["Preferences", "Pipeline", "Gate", "Telemetry", "CSQLite"],
+      path: "Benchmarks/Store", swiftSettings: swift),
+    .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),
 
@@ -95,7 +99,9 @@ let package = Package(
       dependencies: ["Kafka", "CKafka", "Consumer", "Producer", "Pipeline", "Gate"],
       swiftSettings: swift),
     .testTarget(
-      name: "PreferencesTests", dependencies: ["Preferences", "Pipeline", "Gate", "CSQLite"],
+      // store-bench: to be killed while it writes.
+      name: "PreferencesTests",
+      dependencies: ["Preferences", "Pipeline", "Gate", "CSQLite", "store-bench"],
       swiftSettings: swift),
     .testTarget(
       name: "WebTests", dependencies: ["Web", "Preferences", "Gate", "Telemetry"],

@@ -98,8 +98,7 @@ import Testing
     let seed = made.random.seed
     for round in 0..<100 {
       var events = made.events(40).filter {
-        guard $0.deviceID == nil, $0.body.canBegin else { return false }
-        return $0.source != .unsubscribeLink
+        $0.deviceID == nil && $0.canBegin
       }
       let erasedAtMs = at(Int.random(in: 0..<6, using: &made.random))
       let user = RandomEvents.users[0]

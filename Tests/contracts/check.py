@@ -54,6 +54,8 @@ RECORD_OF_CHANNEL = {
     "notifications.state.security": "state",
     "preferences.state": "preference",
     "preferences.defaults": "default",
+    "preferences.events": "preference-event",
+    "preferences.audit": "preference-audit",
 }
 
 

@@ -29,7 +29,7 @@ public struct PreferenceMachine: Sendable {
     if let erased = known.userErasedAtMs, event.atMs <= erased {
       return Transition(refusal: .erased)
     }
-    if known.user == nil, !event.body.canBegin { return Transition(refusal: .unknownUser) }
+    if known.user == nil, !event.canBegin { return Transition(refusal: .unknownUser) }
     if let refusal = refusal(event, known) { return refuse(event, refusal, known, nowMs) }
 
     var step = MachineStep(event: event, known: known, nowMs: nowMs)
@@ -44,7 +44,7 @@ public struct PreferenceMachine: Sendable {
   ) -> Transition {
     var transition = Transition(refusal: refusal)
     if known.user == nil {
-      guard event.body.canBegin else { return transition }
+      guard event.canBegin else { return transition }
       transition.user = UserPreferences(userID: event.userID)
     }
     var step = MachineStep(event: event, known: known, nowMs: nowMs)
@@ -54,12 +54,13 @@ public struct PreferenceMachine: Sendable {
   }
 }
 
-extension EventBody {
+extension PreferenceEvent {
   /// Whether a user of whom nothing is kept comes into being by it. What a link, a provider or a late
   /// removal says of somebody who is not there (any more) does not make that somebody.
   var canBegin: Bool {
-    switch self {
-    case .choiceSet(_, _, _), .subtypeMuteSet, .quietHoursSet, .timezoneSet, .smsConsentSet,
+    guard source != .unsubscribeLink else { return false }
+    return switch body {
+    case .choiceSet, .subtypeMuteSet, .quietHoursSet, .timezoneSet, .smsConsentSet,
       .deviceSeen, .suppressionSet:
       true
     case .linkUndone, .deviceRemoved, .suppressionCleared, .permissionPromptShown, .tokenFeedback,
