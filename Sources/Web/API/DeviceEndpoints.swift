@@ -34,20 +34,20 @@ struct DeviceEndpoints: Sendable {
 
   private func apply(_ call: APICall, type: String) throws(Problem) -> HTTPResponse {
     let device = try call.id("device_id")
-    let event = try EventIntake.shortOfUser(
+    let event = try RequestEvents.shortOfUser(
       call, type: type, said: [("device_id", .string(device.text))], nowMs: nowMs())
     return try EventReply.apply(event, call, service)
   }
 
   private func observed(_ call: APICall) throws(Problem) -> HTTPResponse {
-    let event = try EventIntake.shortOfUser(call, type: "user_observed", nowMs: nowMs())
+    let event = try RequestEvents.shortOfUser(call, type: "user_observed", nowMs: nowMs())
     return try EventReply.apply(event, call, service)
   }
 
   /// Of a device that the user does not have, and of a user who is not there, it is true already.
   private func remove(_ call: APICall) throws(Problem) -> HTTPResponse {
     let event = PreferenceEvent(
-      eventID: Identifier(EventIntake.newID()), userID: try call.id("user_id"), atMs: nowMs(),
+      eventID: Identifier(RequestEvents.newID()), userID: try call.id("user_id"), atMs: nowMs(),
       body: .deviceRemoved(try call.id("device_id")))
     let answer = try Failures.named { () throws(StoreError) in try service.apply(event) }
     if let refusal = answer.refusal, refusal.code != Refusal.unknownUser.code {

@@ -37,19 +37,19 @@ struct PreferenceEndpoints: Sendable {
   }
 
   private func post(_ call: APICall) throws(Problem) -> HTTPResponse {
-    try EventReply.apply(try EventIntake.whole(call), call, service)
+    try EventReply.apply(try RequestEvents.whole(call), call, service)
   }
 
   private func setChoice(_ call: APICall) throws(Problem) -> HTTPResponse {
     let category = try call.categoryOfPath()
-    let event = try EventIntake.shortOfUser(
+    let event = try RequestEvents.shortOfUser(
       call, type: "choice_set", said: [("category", .string("\(category.name)"))], hasScope: true,
       nowMs: nowMs())
     return try EventReply.apply(event, call, service)
   }
 
   private func setQuietHours(_ call: APICall) throws(Problem) -> HTTPResponse {
-    let event = try EventIntake.shortOfUser(
+    let event = try RequestEvents.shortOfUser(
       call, type: "quiet_hours_set", hasScope: true, nowMs: nowMs())
     return try EventReply.apply(event, call, service)
   }

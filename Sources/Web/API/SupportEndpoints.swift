@@ -37,7 +37,7 @@ struct SupportEndpoints: Sendable {
       "suppression", of: Suppression.allCases, inPath: true, { "\($0.name)" })!
     let device = try call.optionalID("device_id")
     let event = PreferenceEvent(
-      eventID: Identifier(EventIntake.newID()), userID: try call.id("user_id"), atMs: nowMs(),
+      eventID: Identifier(RequestEvents.newID()), userID: try call.id("user_id"), atMs: nowMs(),
       body: body(device.map { .device($0) } ?? .account, suppression))
     return try EventReply.apply(event, call, service)
   }
@@ -64,7 +64,7 @@ struct SupportEndpoints: Sendable {
 
   private func setDefault(_ call: APICall) throws(Problem) -> HTTPResponse {
     let category = try call.categoryOfPath()
-    let decoded = try EventIntake.short(
+    let decoded = try RequestEvents.short(
       call, type: "default_set", said: [("category", .string("\(category.name)"))],
       hasScope: false, nowMs: nowMs())
     guard case .defaults(let event) = decoded else { preconditionFailure("a default has no user") }
@@ -78,7 +78,7 @@ struct SupportEndpoints: Sendable {
   private func clearDefault(_ call: APICall) throws(Problem) -> HTTPResponse {
     try apply(
       DefaultEvent(
-        eventID: Identifier(EventIntake.newID()), atMs: nowMs(),
+        eventID: Identifier(RequestEvents.newID()), atMs: nowMs(),
         category: try call.categoryOfPath(), value: nil))
   }
 

@@ -4,7 +4,7 @@ import Preferences
 
 /// Events out of requests: a whole one in the body, or one in short, whose other members the path
 /// says.
-enum EventIntake {
+enum RequestEvents {
   /// The event that the body holds. Its `user_id` may be left out, and must not be another's.
   static func whole(_ call: APICall) throws(Problem) -> PreferenceEvent {
     let userID = try call.id("user_id")
