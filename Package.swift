@@ -101,7 +101,9 @@ let package = Package(
     .testTarget(
       // store-bench: to be killed while it writes.
       name: "PreferencesTests",
-      dependencies: ["Preferences", "Pipeline", "Gate", "CSQLite", "store-bench"],
+      dependencies: [
+        "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker", "CSQLite", "store-bench",
+      ],
       swiftSettings: swift),
     .testTarget(
       name: "WebTests", dependencies: ["Web", "Preferences", "Gate", "Telemetry"],

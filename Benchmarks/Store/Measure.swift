@@ -94,7 +94,8 @@ func writes(_ path: String, threads count: Int, seconds: Double) {
   func percentile(_ p: Double) -> String {
     "\(sorted[min(sorted.count - 1, Int(Double(sorted.count) * p))] / 1000) us"
   }
-  let group = Double(service.counters.requests) / Double(max(1, service.counters.groups))
+  let group =
+    Double(service.counters.requests.value) / Double(max(1, service.counters.groups.value))
   show(
     "store, \(count) writing threads", Double(sorted.count) / took, "events/s",
     ", \(Int(group.rounded())) a commit, p50 \(percentile(0.5)), p99 \(percentile(0.99))")

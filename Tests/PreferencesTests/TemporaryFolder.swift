@@ -12,14 +12,18 @@ final class TemporaryFolder {
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Holds files alone.
-  deinit {
-    guard let folder = opendir(path) else { return }
+  deinit { Self.remove(path) }
+
+  private static func remove(_ path: String) {
+    guard let folder = opendir(path) else {
+      unlink(path)
+      return
+    }
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if name != "." && name != ".." { unlink(file(name)) }
+      if name != "." && name != ".." { remove("\(path)/\(name)") }
     }
     closedir(folder)
     rmdir(path)

@@ -24,7 +24,7 @@ protocol SQLConnection: AnyObject, Sendable {
   /// Runs a text of several statements, of the schema's; its types and endings are adapted.
   func runScript(_ script: String) throws(SQLError)
 
-  /// Takes a lock that is held until the connection is closed; false where somebody else holds it.
+  /// Takes a lock that is held until the connection is closed; false where another connection holds it.
   /// No transaction is needed, and none is blocked by it.
   func tryLock(_ name: StaticString) throws(SQLError) -> Bool
   /// Makes what was erased go from logs and free pages too, where that takes doing; false where

@@ -16,7 +16,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   let place: String
   private var raw: OpaquePointer?
   private var statements: [UInt: SQLiteStatement] = [:]
-  private var locks: [Int32] = []
+  private var locks: [String: Int32] = [:]
 
   /// "sgPF": so that the database of another application is not taken for ours.
   static let applicationID: Int64 = 0x7367_5046
@@ -155,6 +155,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   func tryLock(_ name: StaticString) throws(SQLError) -> Bool {
     let path = "\(place)-\(name).lock"
+    if locks[path] != nil { return true }
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else {
       throw SQLError(
@@ -165,7 +166,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
       _ = Glibc.close(file)
       return false
     }
-    locks.append(file)
+    locks[path] = file
     return true
   }
 
@@ -183,8 +184,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     let code = sqlite3_close(raw)
     precondition(code == SQLITE_OK, "closing \(place): a statement is still open (\(code))")
     raw = nil
-    for file in locks { _ = Glibc.close(file) }
-    locks = []
+    for file in locks.values { _ = Glibc.close(file) }
+    locks = [:]
   }
 
   private func prepared(_ sql: StaticString) throws(SQLError) -> SQLiteStatement {

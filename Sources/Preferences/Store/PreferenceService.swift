@@ -30,7 +30,8 @@ public final class PreferenceService: Sendable {
     self.settings = settings
     self.nowMs = nowMs
     store = try PreferenceStore(database, settings: settings) { jobs in
-      counters.committed(jobs: jobs)
+      counters.groups.add()
+      counters.requests.add(UInt64(jobs))
     }
   }
 

@@ -5,6 +5,8 @@ final class PreferenceStore: Sendable {
   let readers: ReaderPool
   /// The key of the hashes of erased users.
   let erasureKey: [UInt8]
+  /// How many groups were written by this process; whoever waits for something to publish is woken.
+  private let written = Monitor<UInt64>(0)
 
   /// Opens the database, makes it where there is none, and brings its schema up to date.
   init(
@@ -33,9 +35,28 @@ final class PreferenceStore: Sendable {
       throw error
     }
     readers = ReaderPool(Array(opened.dropFirst()))
+    let written = written
     writer = GroupWriter(
-      connection: opened[0], jobsMax: settings.waitingMax, groupJobsMax: settings.groupMax,
-      onGroup: onGroup)
+      connection: opened[0], jobsMax: settings.waitingMax, groupJobsMax: settings.groupMax
+    ) { jobs in
+      onGroup(jobs)
+      written.change { $0 += 1 }
+    }
+  }
+
+  var writes: UInt64 { written.wait { $0 } }
+
+  /// Waits until something was written since; returns how many groups were by then.
+  func waitForWrites(after seen: UInt64, timeoutMs: Int64) -> UInt64 {
+    written.wait(timeoutMs: timeoutMs) { $0 > seen ? $0 : nil } ?? seen
+  }
+
+  /// Wakes everybody who waits for a write or pauses.
+  func wake() { written.change { $0 += 1 } }
+
+  /// Waits, but no longer than until `isOver` at a wake.
+  func pause(ms: Int64, _ isOver: () -> Bool) {
+    _ = written.wait(timeoutMs: ms) { _ in isOver() ? () : nil }
   }
 
   /// Writes what waits, then closes everything.

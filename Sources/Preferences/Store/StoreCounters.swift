@@ -1,17 +1,25 @@
 import Synchronization
 
-/// What the store did, counted by its writer.
+/// A number that only grows, counted and read by any thread.
+public final class EventCount: Sendable {
+  private let word = Atomic<UInt64>(0)
+
+  public var value: UInt64 { word.load(ordering: .relaxed) }
+  func add(_ n: UInt64 = 1) { word.wrappingAdd(n, ordering: .relaxed) }
+}
+
+/// What the store did.
 public final class StoreCounters: Sendable {
-  private let groupCount = Atomic<UInt64>(0)
-  private let jobCount = Atomic<UInt64>(0)
-
   /// Commits that were made durable.
-  public var groups: UInt64 { groupCount.load(ordering: .relaxed) }
+  public let groups = EventCount()
   /// Requests in them.
-  public var requests: UInt64 { jobCount.load(ordering: .relaxed) }
+  public let requests = EventCount()
+}
 
-  func committed(jobs: Int) {
-    groupCount.wrappingAdd(1, ordering: .relaxed)
-    jobCount.wrappingAdd(UInt64(jobs), ordering: .relaxed)
-  }
+/// Something that holds or does not; set by one thread, read by any.
+public final class Flag: Sendable {
+  private let word = Atomic<Bool>(false)
+
+  public var value: Bool { word.load(ordering: .relaxed) }
+  func set(_ value: Bool) { word.store(value, ordering: .relaxed) }
 }

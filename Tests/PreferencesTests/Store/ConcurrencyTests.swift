@@ -41,7 +41,7 @@ import Testing
     }
     for thread in threads { thread.join() }
     #expect(failures.value == [])
-    #expect(service.counters.requests == UInt64(threadCount * eventCount))
+    #expect(service.counters.requests.value == UInt64(threadCount * eventCount))
 
     let users = (0..<threadCount).map { Identifier("own-\($0)") } + [shared]
     let outbox = try world.outbox()

@@ -72,7 +72,7 @@ import Testing
     }
     #expect(answers.map(\.outcome) == [.applied, .refused, .applied])
     #expect(answers.map(\.version) == [1, 1, 2])
-    #expect(world.service.counters.groups == 1)
+    #expect(world.service.counters.groups.value == 1)
   }
 
   @Test func aChangedDefaultLeavesChoicesAlone() throws {

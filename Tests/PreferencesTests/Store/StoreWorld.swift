@@ -43,6 +43,9 @@ final class StoreWorld {
     service = try open(settings)
   }
 
+  /// The service was closed by the test.
+  func forget() { service = nil }
+
   deinit { service?.close() }
 
   /// Everything that waits to be published.
