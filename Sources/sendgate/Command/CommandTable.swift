@@ -9,6 +9,8 @@ enum CommandTable {
     GenerateCommand.command,
     DispatchCommand.command,
     ServeCommand.command,
+    PreferencesCommand.command,
+    AuditCommand.command,
     TokenCommand.command,
     BrokerCommand.command,
   ]
