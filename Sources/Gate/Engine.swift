@@ -33,6 +33,10 @@ public final class Engine {
   private var isNewlyCounted = false
   /// Candidates with an event or subtype that the policy does not know.
   public private(set) var unregisteredNames = 0
+  /// Duplicates that say something else than what was let through under their id.
+  public private(set) var differingDuplicates = 0
+  /// Of the candidate being decided, once it is asked for.
+  private var content: UInt16?
 
   /// One input on its way.
   private struct Work {
@@ -179,6 +183,7 @@ public final class Engine {
     }
     let position = RecordEncoder.PreferencePosition(version: block.version, offset: block.offset)
     capAsk = state?.capAsk(at.pointee.candidate)
+    content = nil
     if block.isUnreadable {
       drop(.preferencesUnreadable, index, record, preferences: position, table)
     } else if let deviceID = at.pointee.candidate.deviceID {
@@ -208,12 +213,12 @@ public final class Engine {
     let hash = writeStateKey(at.pointee.candidate, deviceID)
     let decision = decider.decide(
       at.pointee.candidate, at.pointee.candidate.category!, block: block, deviceIndex: device,
-      isDuplicate: isSeen(hash, record.partition, nowMs), defaults: defaults, zones: table,
+      isDuplicate: isSeen(hash, at, record.partition, nowMs), defaults: defaults, zones: table,
       nowMs: nowMs, caps: capAsk.map { state!.capView(record.partition, $0, nowMs: nowMs) })
     if decision.outcome == .dropped {
       out.removeLast(to: stateStart)
     } else if let hash {
-      remember(hash, decision.outcome, record.partition, keyStart: stateStart, nowMs)
+      remember(hash, decision.outcome, at, record.partition, keyStart: stateStart, nowMs)
     }
     if decision.outcome == .approved, let capAsk,
       state!.countApproval(record.partition, capAsk, device: deviceID, nowMs: nowMs)
@@ -257,18 +262,36 @@ public final class Engine {
   }
 
   @inline(__always)
-  private func isSeen(_ hash: SeenHash?, _ partition: Int32, _ nowMs: Int64) -> Bool {
-    guard let hash, let state else { return false }
-    return state.seen(partition).firstSeenMs(hash, nowMs: nowMs) != nil
+  private func isSeen(
+    _ hash: SeenHash?, _ at: UnsafeMutablePointer<Work>, _ partition: Int32, _ nowMs: Int64
+  ) -> Bool {
+    guard let hash, let first = state?.seen(partition).firstSeen(hash, nowMs: nowMs) else {
+      return false
+    }
+    if first.content != ContentDigest.unknown, first.content != contentOnce(at) {
+      differingDuplicates += 1
+    }
+    return true
+  }
+
+  /// Once for all devices, and not at all for what is dropped.
+  private func contentOnce(_ at: UnsafeMutablePointer<Work>) -> UInt16 {
+    if let content { return content }
+    let digest = ContentDigest.of(at.pointee.candidate)
+    content = digest
+    return digest
   }
 
   /// At once: the same id may come again in this very batch.
   private func remember(
-    _ hash: SeenHash, _ outcome: Outcome, _ partition: Int32, keyStart: Int, _ nowMs: Int64
+    _ hash: SeenHash, _ outcome: Outcome, _ at: UnsafeMutablePointer<Work>, _ partition: Int32,
+    keyStart: Int, _ nowMs: Int64
   ) {
     let valueStart = out.count
-    SeenRecord.writeValue(outcome, atMs: nowMs, to: &out)
-    state!.seen(partition).insert(hash, atMs: nowMs, isDeferred: outcome == .deferred)
+    let content = contentOnce(at)
+    SeenRecord.writeValue(outcome, atMs: nowMs, content: content, to: &out)
+    state!.seen(partition).insert(
+      hash, atMs: nowMs, isDeferred: outcome == .deferred, content: content)
     stateDrafts.add(
       partition, keyStart: keyStart, valueStart: valueStart, valueEnd: out.count)
   }

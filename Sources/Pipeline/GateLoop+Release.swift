@@ -19,7 +19,7 @@ extension GateLoop {
         let outcome = try holds.supersede(older, store, by: output, nowMs: nowMs)
       {
         try sink.writeHolds(outcome)
-        for one in outcome { tally.note(one.record!) }
+        for one in outcome { if let record = one.record { tally.note(record) } }
       }
       if output.outcome == .deferred {
         holds.add(output, store, headers: source.headers(of: input), nowMs: nowMs)

@@ -148,6 +148,7 @@ extension GateLoop {
     counters.add(UInt64(transactionRecords), to: .records)
     counters.add(1, to: .commits)
     counters.set(.unregisteredNames, UInt64(decider.unregisteredNames))
+    counters.set(.differingDuplicates, UInt64(decider.differingDuplicates))
     counters.set(.committedAtMs, nowMs)
     counters.set(.committedProcessMs, clock.processMs())
     counters.commitLatency.observe(ms: nowMs - startMs)

@@ -15,6 +15,7 @@ public final class LoopCounters: Sendable {
     case producersReplaced
     /// Candidates with an event or subtype that the policy does not know, redone ones included.
     case unregisteredNames
+    case differingDuplicates
     /// Read back from the state topic, and answered there with null values.
     case stateRecordsRestored, stateRecordsForgotten
     /// Receipts read, and those of them that cannot be, or stand under another key than their user's

@@ -16,7 +16,9 @@ struct Decider {
     if isForeign(event, category) || isForeign(facts(candidate.subtype), category) {
       return .categoryMismatch
     }
-    if candidate.payloadBytes > rules.payloadBytesMax { return .payloadTooLarge }
+    if let payload = candidate.payload, payload.count > rules.payloadBytesMax {
+      return .payloadTooLarge
+    }
     if candidate.critical, !mayBeCritical(category, event) { return .criticalNotAllowed }
     if let expires = candidate.expiresAtMs, expires <= nowMs { return .expired }
     return nil

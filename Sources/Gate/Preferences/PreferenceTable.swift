@@ -42,6 +42,7 @@ public final class PreferenceTable: @unchecked Sendable {
   private let epochs: Epochs
   private var arenas: [BlockArena] = []
   private var decoder: DocumentDecoder
+  private var erasures = Erasures()
   private struct Retired {
     var shard: Int
     var block: UInt32
@@ -134,6 +135,7 @@ public final class PreferenceTable: @unchecked Sendable {
     let hash = sip.hash(key)
     guard let value else {
       erase(hash)
+      erasures.note(hash, offset: offset)
       return .erased
     }
     do throws(DocumentFault) {
@@ -188,8 +190,11 @@ public final class PreferenceTable: @unchecked Sendable {
   }
 
   /// Swaps the user's entry to a new block. Returns the version before.
-  private func store(_ words: [UInt64], _ hash: UserHash) -> Int64? {
+  private func store(_ document: [UInt64], _ hash: UserHash) -> Int64? {
     let shard = shard(hash)
+    let words =
+      erasure(before: hash, shard).map { PackedBlock.adding(erasedOffset: $0, to: document) }
+      ?? document
     let sizeClass = BlockArena.sizeClass(words: words.count)
     let bytesBefore = arenas[shard].memoryBytes
     let block = arenas[shard].allocate(sizeClass: sizeClass)
@@ -215,6 +220,14 @@ public final class PreferenceTable: @unchecked Sendable {
     index.set(index.claim(hash), hash, block: block)
     userCount.wrappingAdd(1, ordering: .relaxed)
     return nil
+  }
+
+  /// The user's newest erasure that is known, which the next block takes over from the last one.
+  private func erasure(before hash: UserHash, _ shard: Int) -> Int64? {
+    guard let (_, block) = index(shard).find(hash), block != ShardIndex.erased else {
+      return erasures.take(hash)
+    }
+    return PackedBlock(words: BlockArena.address(block, in: directories[shard])).erasedOffset
   }
 
   private func erase(_ hash: UserHash) {

@@ -87,7 +87,8 @@ public final class Releaser {
   /// Ends holds whose place newer notifications take: `superseded`, naming the newer one. `newer[i]`
   /// is the approval or deferral that hold `i` gives way to; its bytes must stay as they are during
   /// the call. A hold that is another device's, has another `collapse_key`, or is the very
-  /// notification, stays: its answer is `heldOn` without a record.
+  /// notification, stays: its answer is `heldOn` without a record. One that is older than its user's
+  /// erasure is `erased`.
   public func supersede(
     _ holds: UnsafeBufferPointer<InputRecord>, by newer: UnsafeBufferPointer<OutputRecord>,
     nowMs: Int64
@@ -102,6 +103,10 @@ public final class Releaser {
       guard let held = at.pointee.held else { continue }
       if gives(held, wayTo: newer[index]) {
         at.pointee.block = confirmed(at)
+        if at.pointee.block?.isErased(since: held.preferenceOffset) ?? false {
+          endErased(at, held)
+          continue
+        }
         end(
           at, held, .superseded, evidence: evidence(at, held, defaults, table, nowMs),
           supersededBy: newer[index].notificationID, table)
@@ -153,13 +158,9 @@ public final class Releaser {
   ) {
     let held = at.pointee.held!
     at.pointee.block = confirmed(at)
-    guard let block = at.pointee.block else {
-      // No record says so: it would be a trace of somebody who asked to leave none.
-      at.pointee.fate = .erased
-      at.pointee.keyStart = out.count
-      writeKey(held)
-      at.pointee.valueStart = out.count
-      return
+    // Whatever came after the erasure is another beginning: it does not decide what was held before.
+    guard let block = at.pointee.block, !block.isErased(since: held.preferenceOffset) else {
+      return endErased(at, held)
     }
     if let reason = decider.rejection(held.candidate, nowMs: nowMs) {
       // As for a candidate: the preferences had no part in it.
@@ -182,6 +183,14 @@ public final class Releaser {
     if decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
     at.pointee.provider = Provider(block.device(device).platform)
     write(decision, at, held, supersededBy: nil, table)
+  }
+
+  /// No record says so: it would be a trace of somebody who asked to leave none.
+  private func endErased(_ at: UnsafeMutablePointer<Work>, _ held: HeldRecord) {
+    at.pointee.fate = .erased
+    at.pointee.keyStart = out.count
+    writeKey(held)
+    at.pointee.valueStart = out.count
   }
 
   /// Row 14: an approval counts when it goes out, however long it was held.

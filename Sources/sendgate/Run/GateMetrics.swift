@@ -92,6 +92,11 @@ enum GateMetrics {
       labels: labels
     ) { counters[.unregisteredNames] }
     registry.counter(
+      "duplicates_differing",
+      help: "Duplicates that say something else than what was let through under their id.",
+      labels: labels
+    ) { counters[.differingDuplicates] }
+    registry.counter(
       "headers_left_out",
       help: "Records written without their candidate's headers, with which they were too large.",
       labels: labels

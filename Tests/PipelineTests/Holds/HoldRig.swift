@@ -112,18 +112,26 @@ final class HoldRig {
       + #""token_status":"active","region":"US"}]}"#
   }
 
+  /// Of the next record of the preference topic.
+  var preferenceOffset: Int64 = 0
+
   /// As the preference thread does it; nil erases.
-  func prefer(_ document: String?, user: String? = nil, partition: Int32 = 0) {
+  func prefer(
+    _ document: String?, user: String? = nil, partition: Int32 = 0, isNoted: Bool = true
+  ) {
+    let offset = preferenceOffset
+    preferenceOffset += 1
     let user = user ?? Self.user(of: document!)
     Array(user.utf8).withUnsafeBytes { key in
       if let document {
         Array(document.utf8).withUnsafeBytes {
-          let applied = preferences.apply(key: key, value: $0, offset: 0)
+          let applied = preferences.apply(key: key, value: $0, offset: offset)
           if case .unreadable = applied { fatalError("\(document): \(applied)") }
         }
       } else {
-        _ = preferences.apply(key: key, value: nil, offset: 0)
+        _ = preferences.apply(key: key, value: nil, offset: offset)
       }
+      guard isNoted else { return }
       changes.note(
         PreferenceChanges.Change(partition: partition, user: preferences.userHash(key)))
     }
