@@ -243,6 +243,12 @@ import Testing
     } catch {
       #expect(error.code == .unknownValue && error.member == "state")
       #expect(error.userID == "u-1" && error.eventID == "e-9")
+      let row = AuditRow.unreadable(error, fallbackID: "events/0/7", recordedAtMs: at(1))
+      #expect(row?.kind == .unreadable && row?.outcome == .refused)
+      #expect(row?.reason == "unknown_value" && row?.subject == "state")
+      var nobody = error
+      nobody.userID = nil
+      #expect(AuditRow.unreadable(nobody, fallbackID: "events/0/7", recordedAtMs: at(1)) == nil)
     }
   }
 }

@@ -85,3 +85,18 @@ public struct AuditRow: Equatable, Sendable {
     self.reason = reason
   }
 }
+
+extension AuditRow {
+  /// The record of an event that could not be read, of which the user could: a failure leaves a row
+  /// like everything else. Nil where the user could not be read either.
+  /// - Parameter fallbackID: where it stood, for an event whose own id could not be read.
+  public static func unreadable(
+    _ fault: EventFault, fallbackID: Identifier, recordedAtMs: Int64
+  ) -> AuditRow? {
+    guard let user = fault.userID else { return nil }
+    return AuditRow(
+      userID: user, scope: .account, kind: .unreadable, subject: Identifier(fault.member),
+      before: nil, after: nil, atMs: recordedAtMs, recordedAtMs: recordedAtMs, source: nil,
+      eventID: fault.eventID ?? fallbackID, outcome: .refused, reason: fault.code.rawValue)
+  }
+}
