@@ -63,10 +63,11 @@ public final class Engine {
   ///   (`evaluate`, which has no broker).
   /// - Parameter state: what the lane remembers; nil switches rows 6 and 14 off (`evaluate`, whose
   ///   decisions are one by one).
+  /// - Parameter links: what signs the links of approvals; nil: none carries any.
   /// - Parameter seed: against input made to be slow to read; random.
   public init(
     lane: Lane, policy: Policy, preferences: PreferenceTable, zones: ZonePublisher,
-    partitionCount: Int32, state: LaneState? = nil,
+    partitionCount: Int32, state: LaneState? = nil, links: LinkSettings? = nil,
     seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
     self.lane = lane
@@ -78,7 +79,7 @@ public final class Engine {
     decider = Decider(
       rules: policy.rules, lane: lane,
       fallbackZone: fallback.withUTF8 { zones.intern(Bytes($0)) })
-    encoder = RecordEncoder(policyVersion: policy.rules.version)
+    encoder = RecordEncoder(policyVersion: policy.rules.version, links: links)
     decoder = CandidateDecoder(batchRecordsMax: Engine.batchRecordsMax, seed: seed)
     work = .allocate(capacity: Engine.batchRecordsMax)
     drafts = .allocate(capacity: outputCapacity)

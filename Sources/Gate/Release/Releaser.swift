@@ -40,10 +40,11 @@ public final class Releaser {
 
   /// - Parameters:
   ///   - state: of the same lane; nil where nothing is counted.
+  ///   - links: what signs the links of approvals; nil: none carries any.
   ///   - seed: against input made to be slow to read; random.
   public init(
     policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, state: LaneState? = nil,
-    seed: UInt64 = UInt64.random(in: 0...UInt64.max)
+    links: LinkSettings? = nil, seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
     self.preferences = preferences
     self.zones = zones
@@ -52,7 +53,7 @@ public final class Releaser {
     decider = Decider(
       rules: policy.rules, lane: .ordinary,
       fallbackZone: fallback.withUTF8 { zones.intern(Bytes($0)) })
-    encoder = RecordEncoder(policyVersion: policy.rules.version)
+    encoder = RecordEncoder(policyVersion: policy.rules.version, links: links)
     decoder = HeldRecordDecoder(batchRecordsMax: Self.batchHoldsMax, seed: seed)
     work = .allocate(capacity: Self.batchHoldsMax)
     results = .allocate(capacity: Self.batchHoldsMax)

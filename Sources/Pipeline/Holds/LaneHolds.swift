@@ -66,16 +66,18 @@ public final class LaneHolds {
 
   /// - Parameters:
   ///   - state: what the lane counts approvals in.
+  ///   - links: what signs the links of approvals; nil: none carries any.
   ///   - monotonicMs: the clock that tokens are counted by, now.
   public init(
     policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, state: LaneState,
-    settings: Settings, source: any HoldPayloadSource, changes: PreferenceChanges,
-    monotonicMs: Int64
+    links: LinkSettings? = nil, settings: Settings, source: any HoldPayloadSource,
+    changes: PreferenceChanges, monotonicMs: Int64
   ) {
     self.settings = settings
     self.source = source
     self.changes = changes
-    releaser = Releaser(policy: policy, preferences: preferences, zones: zones, state: state)
+    releaser = Releaser(
+      policy: policy, preferences: preferences, zones: zones, state: state, links: links)
     reader = Releaser(policy: policy, preferences: preferences, zones: zones)
     planner = ReleasePlanner(
       apnsPerSecond: settings.apnsPerSecond, fcmPerSecond: settings.fcmPerSecond,

@@ -18,6 +18,8 @@ struct ConfigurationKey: Sendable {
     case optionalAddress
     /// Empty for none.
     case optionalPath
+    /// Where a browser finds this installation: what links begin with. Empty for none.
+    case optionalWebAddress
   }
 
   let name: String
@@ -40,7 +42,7 @@ struct ConfigurationKey: Sendable {
   /// Nil where the value is good, else what is wanted instead.
   func problem(_ value: String) -> String? {
     switch kind {
-    case .optionalInteger, .optionalAddress, .optionalPath:
+    case .optionalInteger, .optionalAddress, .optionalPath, .optionalWebAddress:
       if value.isEmpty { return nil }
     default: break
     }
@@ -63,6 +65,8 @@ struct ConfigurationKey: Sendable {
           + " such as localhost is not looked up" : nil
     case .optionalPath:
       return value.utf8.contains(0) ? "wants a path" : nil
+    case .optionalWebAddress:
+      return WebAddress.problem(value)
     }
   }
 
@@ -86,7 +90,7 @@ struct ConfigurationKey: Sendable {
 extension ConfigurationKey {
   /// Every key of the gate's own, in the order of deploy/sendgate.properties, which explains each.
   /// Beside them there is `kafka.*`, which is librdkafka's.
-  static let all: [ConfigurationKey] = lanes + release + topicNames + operation
+  static let all: [ConfigurationKey] = lanes + release + unsubscribe + topicNames + operation
 
   /// The key of each topic's name.
   static let topics: [(role: TopicRole, key: String)] = [
@@ -136,6 +140,12 @@ extension ConfigurationKey {
       "release.fcm_per_second", "5000", .optionalInteger(1...Int(TokenBucket.rateMax))),
     ConfigurationKey(
       "release.payload_bytes_max", "1073741824", .integer(1_048_576...1_099_511_627_776)),
+  ]
+
+  private static let unsubscribe: [ConfigurationKey] = [
+    ConfigurationKey("unsubscribe.base_url", "", .optionalWebAddress),
+    ConfigurationKey("unsubscribe.keys_file", "", .optionalPath),
+    ConfigurationKey("unsubscribe.lifetime_days", "180", .integer(1...3650)),
   ]
 
   private static let operation: [ConfigurationKey] = [

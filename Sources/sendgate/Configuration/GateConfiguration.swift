@@ -43,6 +43,10 @@ struct GateConfiguration: Sendable {
   let releaseFCMPerSecond: Int?
   /// Memory for the records of holds, compressed; what is over is read again when it is due.
   let releasePayloadBytesMax: Int
+  /// What links begin with; nil: approvals carry none.
+  let unsubscribeBaseURL: String?
+  let unsubscribeKeysFile: String?
+  let unsubscribeLifetimeDays: Int
   let topics: TopicNames
   let createPartitions: Int
   let createPartitionsSecurity: Int
@@ -114,6 +118,9 @@ struct GateConfiguration: Sendable {
     releaseAPNsPerSecond = optional("release.apns_per_second").map { Int($0)! }
     releaseFCMPerSecond = optional("release.fcm_per_second").map { Int($0)! }
     releasePayloadBytesMax = integer("release.payload_bytes_max")
+    unsubscribeBaseURL = optional("unsubscribe.base_url")
+    unsubscribeKeysFile = optional("unsubscribe.keys_file")
+    unsubscribeLifetimeDays = integer("unsubscribe.lifetime_days")
     var names = TopicNames()
     for (role, key) in ConfigurationKey.topics { names[role] = text(key) }
     topics = names
@@ -141,6 +148,14 @@ extension GateConfiguration {
       ("client.software.version", "\(GateVersion.text)"),
     ])
     return properties
+  }
+
+  /// Reads the keys of signed links; nil where none are wanted.
+  func links() throws(CommandFailure) -> LinkSettings? {
+    guard let unsubscribeBaseURL, let unsubscribeKeysFile else { return nil }
+    return LinkSettings(
+      keys: try LinkKeyFile.read(unsubscribeKeysFile).keys, baseURL: unsubscribeBaseURL,
+      lifetimeSeconds: Int64(unsubscribeLifetimeDays) * 86_400)
   }
 
   /// What `topics create` makes and `topics check` compares with.

@@ -12,6 +12,8 @@ struct SharedWorld: Sendable {
   let epochs: Epochs
   let zones: ZonePublisher
   let preferences: PreferenceTable
+  /// Nil: approvals carry no links.
+  let links: LinkSettings?
   let readiness = PreferenceReadiness()
   let preferenceCounters = PreferenceCounters()
   /// By worker of the ordinary lane.
@@ -28,6 +30,7 @@ struct SharedWorld: Sendable {
       if let file = configuration.hashKeyFile { try HashKeyFile.load(file) } else {
         HashKeyFile.random()
       }
+    links = try configuration.links()
     preferences = PreferenceTable(hashKey: key, zones: zones, epochs: epochs)
   }
 
