@@ -40,6 +40,11 @@ extension Policy {
     rules.consentBasis >> category.rawValue & 1 != 0 && isRegulated(region)
   }
 
+  /// Whether the category is on for who chose nothing, by the policy alone.
+  package func isOnByDefault(_ category: Category, regulated: Bool) -> Bool {
+    CategoryDefaults().isOn(category, regulated: regulated, rules)
+  }
+
   private func isRegulated(_ region: String?) -> Bool {
     var region = region ?? ""
     return rules.isRegulated(region.withUTF8 { Region(Bytes($0)) })

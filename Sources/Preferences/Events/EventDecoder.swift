@@ -10,7 +10,12 @@ public enum EventDecoder {
     guard text.count <= bytesMax else {
       throw EventFault(.tooLarge, "", "is larger than \(bytesMax) bytes")
     }
-    let root = EventNode(path: "", value: try tree(text))
+    return try decode(try tree(text))
+  }
+
+  /// The same of a text that was read already, or was put together.
+  package static func decode(_ value: JSONValue) throws(EventFault) -> DecodedEvent {
+    let root = EventNode(path: "", value: value)
     guard case .object = root.value else {
       throw EventFault(.malformedJSON, "", "is not one JSON object")
     }

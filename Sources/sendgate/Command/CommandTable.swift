@@ -9,6 +9,8 @@ enum CommandTable {
     PublishCommand.command,
     GenerateCommand.command,
     DispatchCommand.command,
+    ServeCommand.command,
+    TokenCommand.command,
     BrokerCommand.command,
   ]
 }
