@@ -42,6 +42,22 @@ enum Migrations {
     }
   }
 
+  /// For who only reads: the schema must be this release's.
+  static func check(
+    _ migrations: [Migration], of connection: any SQLConnection
+  ) throws(StoreError) {
+    let known = Int64(migrations.count)
+    let found: Int64
+    do throws(SQLError) {
+      found =
+        try connection.first("SELECT version FROM schema_version", [], { $0.integer(0) }) ?? 0
+    } catch {
+      throw .sql(error)
+    }
+    if found > known { throw .newerSchema(found: found, known: known, place: connection.place) }
+    if found < known { throw .olderSchema(found: found, known: known, place: connection.place) }
+  }
+
   private static func version(_ connection: any SQLConnection) throws(StoreError) -> Int64 {
     do throws(SQLError) {
       try connection.runScript(

@@ -35,6 +35,19 @@ public final class PreferenceService: Sendable {
     }
   }
 
+  /// Opens a database that is there, beside whoever writes it, for the methods that read.
+  public init(
+    reading database: PreferenceDatabase, machine: PreferenceMachine, links: SettingsLinks,
+    nowMs: @escaping @Sendable () -> Int64 = SystemTime.wallClockMs
+  ) throws(StoreError) {
+    counters = StoreCounters()
+    self.machine = machine
+    self.links = links
+    settings = StoreSettings()
+    self.nowMs = nowMs
+    store = try PreferenceStore(reading: database, settings: settings)
+  }
+
   /// Writes what waits, then closes the database. Nothing may be called afterwards.
   public func close() { store.close() }
 

@@ -44,6 +44,27 @@ final class PreferenceStore: Sendable {
     }
   }
 
+  /// Opens a database that is there and writes nothing to it; a write is refused as `readOnly`.
+  init(reading database: PreferenceDatabase, settings: StoreSettings) throws(StoreError) {
+    self.database = database
+    erasureKey = []
+    var opened: [any SQLConnection] = []
+    do throws(StoreError) {
+      for _ in 0..<2 {
+        opened.append(
+          try Self.sql { () throws(SQLError) in
+            try database.connect(.reader, busyMsMax: settings.busyMsMax)
+          })
+      }
+      try Migrations.check(Schema.migrations, of: opened[1])
+    } catch {
+      for connection in opened { connection.close() }
+      throw error
+    }
+    readers = ReaderPool([opened[1]])
+    writer = GroupWriter(connection: opened[0], jobsMax: 1, groupJobsMax: 1) { _ in }
+  }
+
   var writes: UInt64 { written.wait { $0 } }
 
   /// Waits until something was written since; returns how many groups were by then.

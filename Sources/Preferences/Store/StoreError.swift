@@ -6,6 +6,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case closed
   /// The database was made by a newer release.
   case newerSchema(found: Int64, known: Int64, place: String)
+  /// The database was opened for reading alone, and an older release made it.
+  case olderSchema(found: Int64, known: Int64, place: String)
   case sql(SQLError)
 
   public var description: String {
@@ -16,6 +18,9 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .newerSchema(let found, let known, let place):
       "\(place): its schema is version \(found), this release knows up to \(known); start the "
         + "release that made it, or a newer one"
+    case .olderSchema(let found, let known, let place):
+      "\(place): its schema is version \(found), this release needs \(known); start sendgate serve of "
+        + "this release once, which brings it up to date"
     case .sql(let error): "\(error)"
     }
   }

@@ -47,7 +47,7 @@ struct DeviceEndpoints: Sendable {
   /// Of a device that the user does not have, and of a user who is not there, it is true already.
   private func remove(_ call: APICall) throws(Problem) -> HTTPResponse {
     let event = PreferenceEvent(
-      eventID: Identifier(RequestEvents.newID()), userID: try call.id("user_id"), atMs: nowMs(),
+      eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
       body: .deviceRemoved(try call.id("device_id")))
     let answer = try Failures.named { () throws(StoreError) in try service.apply(event) }
     if let refusal = answer.refusal, refusal.code != Refusal.unknownUser.code {

@@ -96,7 +96,7 @@ struct EvidenceEndpoints: Sendable {
 
   private func erase(_ call: APICall) throws(Problem) -> HTTPResponse {
     let event = PreferenceEvent(
-      eventID: Identifier(RequestEvents.newID()), userID: try call.id("user_id"), atMs: nowMs(),
+      eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
       body: .userErased)
     _ = try Failures.named { () throws(StoreError) in try service.apply(event) }
     return HTTPResponse(status: 204)

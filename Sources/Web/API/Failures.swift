@@ -22,7 +22,7 @@ enum Failures {
     switch error {
     case .overloaded: return busy("too many changes wait to be written")
     case .closed: return Problem(503, "ending", "the service is ending", headers: [retryAfter])
-    case .newerSchema, .sql:
+    case .newerSchema, .olderSchema, .sql:
       var problem = Problem(
         503, "store_unavailable",
         "the store cannot do it now; it may have been kept all the same: send the same event again",

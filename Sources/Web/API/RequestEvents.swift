@@ -1,4 +1,3 @@
-import CCrypto
 import Gate
 import Preferences
 
@@ -39,7 +38,7 @@ enum RequestEvents {
       throw Problem(400, "contradictory", "leave out \(name): it is said already")
     }
     if isAbsent("event_id", members) {
-      members = without("event_id", members) + [("event_id", .string(newID()))]
+      members = without("event_id", members) + [("event_id", .string(NewEventID.make("http")))]
     }
     if isAbsent("at", members) {
       members = without("at", members) + [("at", .number("\(nowMs)"))]
@@ -58,15 +57,6 @@ enum RequestEvents {
       nowMs: nowMs)
     guard case .user(let event) = decoded else { preconditionFailure("\(type) has a user") }
     return event
-  }
-
-  /// An id that nobody else makes.
-  static func newID() -> String {
-    var bytes = [UInt8](repeating: 0, count: 16)
-    guard cc_random(&bytes, bytes.count) == 0 else {
-      preconditionFailure("the system gives no random bytes")
-    }
-    return "http-" + Hex.text(bytes)
   }
 
   private typealias Members = [(name: String, value: JSONValue)]

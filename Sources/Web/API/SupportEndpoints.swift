@@ -37,7 +37,7 @@ struct SupportEndpoints: Sendable {
       "suppression", of: Suppression.allCases, inPath: true, { "\($0.name)" })!
     let device = try call.optionalID("device_id")
     let event = PreferenceEvent(
-      eventID: Identifier(RequestEvents.newID()), userID: try call.id("user_id"), atMs: nowMs(),
+      eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
       body: body(device.map { .device($0) } ?? .account, suppression))
     return try EventReply.apply(event, call, service)
   }
@@ -78,7 +78,7 @@ struct SupportEndpoints: Sendable {
   private func clearDefault(_ call: APICall) throws(Problem) -> HTTPResponse {
     try apply(
       DefaultEvent(
-        eventID: Identifier(RequestEvents.newID()), atMs: nowMs(),
+        eventID: Identifier(NewEventID.make("http")), atMs: nowMs(),
         category: try call.categoryOfPath(), value: nil))
   }
 

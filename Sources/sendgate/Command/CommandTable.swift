@@ -10,6 +10,8 @@ enum CommandTable {
     GenerateCommand.command,
     DispatchCommand.command,
     ServeCommand.command,
+    PreferencesCommand.command,
+    AuditCommand.command,
     TokenCommand.command,
     BrokerCommand.command,
   ]

@@ -16,6 +16,7 @@ extension ConfigurationKey {
     ConfigurationKey("serve.token.burst_max", "2000", .integer(1...1_000_000)),
     ConfigurationKey("serve.address.requests_per_second", "10", .integer(1...1_000_000)),
     ConfigurationKey("serve.address.burst_max", "50", .integer(1...1_000_000)),
+    ConfigurationKey("serve.events.take.admin", "false", .boolean),
     ConfigurationKey("serve.readers", "4", .integer(1...64)),
     ConfigurationKey("serve.event_ids.kept.days", "30", .integer(1...3_650)),
     ConfigurationKey("serve.erasures.kept.days", "30", .integer(1...3_650)),

@@ -9,7 +9,8 @@ struct OpenStore {
   let database = TimeZoneDatabase()
   let service: PreferenceService
 
-  init(_ configuration: StoreConfiguration) throws(CommandFailure) {
+  /// - Parameter isReading: nothing is written; the database must be there.
+  init(_ configuration: StoreConfiguration, isReading: Bool = false) throws(CommandFailure) {
     policy = try PolicyFile.read(configuration.policyFile)
     zones = ZonePublisher(epochs: Epochs())
     do throws(TimeZoneDatabaseError) {
@@ -18,11 +19,16 @@ struct OpenStore {
       throw CommandFailure(ExitCode.noInput, "\(error)")
     }
     try PolicyFile.check(policy, zones)
+    let machine = PreferenceMachine(policy: policy, zones: zones)
     do throws(StoreError) {
-      service = try PreferenceService(
-        database: configuration.database,
-        machine: PreferenceMachine(policy: policy, zones: zones), links: configuration.links,
-        settings: configuration.store)
+      if isReading {
+        service = try PreferenceService(
+          reading: configuration.database, machine: machine, links: configuration.links)
+      } else {
+        service = try PreferenceService(
+          database: configuration.database, machine: machine, links: configuration.links,
+          settings: configuration.store)
+      }
     } catch {
       throw CommandFailure(Self.exitCode(error), "\(error)")
     }
@@ -30,7 +36,7 @@ struct OpenStore {
 
   static func exitCode(_ error: StoreError) -> Int32 {
     switch error {
-    case .newerSchema: ExitCode.configuration
+    case .newerSchema, .olderSchema: ExitCode.configuration
     case .overloaded, .closed: ExitCode.unavailable
     case .sql(let error):
       switch error.kind {

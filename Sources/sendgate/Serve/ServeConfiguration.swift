@@ -14,6 +14,7 @@ struct ServeConfiguration: Sendable {
   let threads: HTTPThreads
   let http: HTTPLimits
   let access: Gatekeeper.Limits
+  let intake: IntakeSettings
 
   init(_ settings: Settings) throws(CommandFailure) {
     gate = try GateConfiguration(settings)
@@ -55,6 +56,10 @@ struct ServeConfiguration: Sendable {
       burst: integer("serve.address.burst_max"))
     access.isBehindProxy = text("serve.behind.proxy") == "true"
     self.access = access
+
+    var intake = IntakeSettings()
+    intake.takesAdminEvents = text("serve.events.take.admin") == "true"
+    self.intake = intake
   }
 
   private static func threads(_ count: Int) -> HTTPThreads {

@@ -16,7 +16,6 @@ final class ServeProcess {
   private let registry = MetricRegistry()
   private let mainBeat: Heartbeat
   private let clock = SystemClock()
-  private let upkeep: StoreUpkeep
   private var zonesCheckedAtMs: Int64 = 0
   private var filesCheckedAtMs: Int64 = 0
   private static let filesIntervalMs: Int64 = 1_000
@@ -28,7 +27,6 @@ final class ServeProcess {
       tokens: try TokensFile.read(configuration.tokensFile), limits: configuration.access)
     tokens = TokensWatcher(configuration.tokensFile, keeper, log)
     opened = try OpenStore(configuration.store)
-    upkeep = StoreUpkeep(opened.service, log)
     mainBeat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(configuration.gate.livenessTimeoutMs))
   }
@@ -36,11 +34,19 @@ final class ServeProcess {
   /// The exit code.
   func run() throws(CommandFailure) -> Int32 {
     configuration.gate.log(to: log)
-    ServeMetrics.register(opened, in: registry)
+    let kafka: PreferenceKafka
     let server: HTTPServer
     do throws(CommandFailure) {
-      server = try startHTTP()
+      kafka = try PreferenceKafka(opened.service, configuration, log)
     } catch {
+      opened.service.close()
+      throw error
+    }
+    ServeMetrics.register(opened, kafka, in: registry)
+    do throws(CommandFailure) {
+      server = try startHTTP(kafka)
+    } catch {
+      kafka.stop()
       opened.service.close()
       throw error
     }
@@ -52,7 +58,7 @@ final class ServeProcess {
         "http.host": .string(configuration.address.host), "http.port": .integer(server.port),
         "http.tls": .string(configuration.certificateFiles == nil ? "no" : "yes"),
       ])
-    upkeep.start()
+    let upkeep = StoreUpkeep(opened.service, log: log)
     while true {
       if let signal = Signals.wait(ms: 100) {
         log.info("Ending", ["signal": .string(signal)])
@@ -60,16 +66,16 @@ final class ServeProcess {
       }
       turn()
     }
-    end(server)
+    end(server, kafka, upkeep)
     log.info("The preference service ended", ["exit.code": .integer(ExitCode.ok)])
     log.flush()
     return ExitCode.ok
   }
 
-  private func startHTTP() throws(CommandFailure) -> HTTPServer {
+  private func startHTTP(_ kafka: PreferenceKafka) throws(CommandFailure) -> HTTPServer {
     let health = HealthSource(
       metrics: { [registry] in registry.render() }, heartbeats: [mainBeat],
-      readiness: { [service = opened.service] in ServeMetrics.checks(service) })
+      readiness: { [service = opened.service] in ServeMetrics.checks(service, kafka) })
     let api = PreferenceAPI(
       service: opened.service, policy: opened.policy, keeper: keeper, health: health,
       registry: registry, log: log)
@@ -113,10 +119,11 @@ final class ServeProcess {
 
   /// Nobody new first, then those inside, then what they left to be written. A second signal leaves
   /// at once: what was answered is durable already.
-  private func end(_ server: HTTPServer) {
+  private func end(_ server: HTTPServer, _ kafka: PreferenceKafka, _ upkeep: StoreUpkeep) {
     let isOver = LaneControl()
-    let ending = NamedThread(name: "ending") { [upkeep, service = opened.service] in
+    let ending = NamedThread(name: "ending") { [service = opened.service] in
       server.stop()
+      kafka.stop()
       upkeep.stop()
       service.close()
       isOver.ask(.drain)
