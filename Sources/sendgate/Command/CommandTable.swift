@@ -9,6 +9,10 @@ enum CommandTable {
     PublishCommand.command,
     GenerateCommand.command,
     DispatchCommand.command,
+    ServeCommand.command,
+    PreferencesCommand.command,
+    AuditCommand.command,
+    TokenCommand.command,
     BrokerCommand.command,
   ]
 }

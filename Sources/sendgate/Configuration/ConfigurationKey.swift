@@ -18,6 +18,8 @@ struct ConfigurationKey: Sendable {
     case optionalAddress
     /// Empty for none.
     case optionalPath
+    /// Whatever it is, somebody else judges it; empty for none.
+    case optionalText
     /// Where a browser finds this installation: what links begin with. Empty for none.
     case optionalWebAddress
   }
@@ -42,7 +44,7 @@ struct ConfigurationKey: Sendable {
   /// Nil where the value is good, else what is wanted instead.
   func problem(_ value: String) -> String? {
     switch kind {
-    case .optionalInteger, .optionalAddress, .optionalPath, .optionalWebAddress:
+    case .optionalInteger, .optionalAddress, .optionalPath, .optionalText, .optionalWebAddress:
       if value.isEmpty { return nil }
     default: break
     }
@@ -65,6 +67,8 @@ struct ConfigurationKey: Sendable {
           + " such as localhost is not looked up" : nil
     case .optionalPath:
       return value.utf8.contains(0) ? "wants a path" : nil
+    case .optionalText:
+      return nil
     case .optionalWebAddress:
       return WebAddress.problem(value)
     }
@@ -88,9 +92,10 @@ struct ConfigurationKey: Sendable {
 }
 
 extension ConfigurationKey {
-  /// Every key of the gate's own, in the order of deploy/sendgate.properties, which explains each.
+  /// Every key of the gate's and the preference service's own, in the order of deploy/sendgate.properties, which explains each.
   /// Beside them there is `kafka.*`, which is librdkafka's.
-  static let all: [ConfigurationKey] = lanes + release + unsubscribe + topicNames + operation
+  static let all: [ConfigurationKey] =
+    lanes + release + unsubscribe + topicNames + operation + service
 
   /// The key of each topic's name.
   static let topics: [(role: TopicRole, key: String)] = [

@@ -69,15 +69,9 @@ struct GateConfiguration: Sendable {
     file: String?, overrides: [String], environment: [String: String],
     hostName: String? = Process.hostName()
   ) throws(CommandFailure) -> GateConfiguration {
-    var entries: [PropertiesFile.Entry] = []
-    if let file {
-      let bytes = try FileIO.read(file, bytesMax: PropertiesFile.bytesMax)
-      entries = try PropertiesFile.parse(bytes, name: file)
-    }
-    return try GateConfiguration(
-      Settings(
-        entries: entries, fileName: file ?? "", overrides: overrides, environment: environment,
-        hostName: hostName))
+    try GateConfiguration(
+      Settings.load(
+        file: file, overrides: overrides, environment: environment, hostName: hostName))
   }
 
   /// Checks everything and tells all that is wrong at once: who mends a configuration line by line
