@@ -113,7 +113,9 @@ let package = Package(
       exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web"],
+      dependencies: [
+        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences",
+      ],
       exclude: ["Snapshots"], swiftSettings: swift),
   ],
   cLanguageStandard: .gnu11,

@@ -18,10 +18,10 @@ struct ConfigurationKey: Sendable {
     case optionalAddress
     /// Empty for none.
     case optionalPath
-    /// Where a browser finds this installation: what links begin with. Empty for none.
-    case optionalWebAddress
     /// Whatever it is, somebody else judges it; empty for none.
     case optionalText
+    /// Where a browser finds this installation: what links begin with. Empty for none.
+    case optionalWebAddress
   }
 
   let name: String
@@ -67,10 +67,10 @@ struct ConfigurationKey: Sendable {
           + " such as localhost is not looked up" : nil
     case .optionalPath:
       return value.utf8.contains(0) ? "wants a path" : nil
-    case .optionalWebAddress:
-      return WebAddress.problem(value)
     case .optionalText:
       return nil
+    case .optionalWebAddress:
+      return WebAddress.problem(value)
     }
   }
 
