@@ -1,9 +1,11 @@
 """Debian's Chromium without a screen, at a width, with or without scripts."""
 
+import base64
 import os
 import time
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.by import By
@@ -69,17 +71,20 @@ class Browser:
         return found[0]
 
     def await_heading(self, text):
-        """Until a page with this heading is there; pages post and lead on by themselves."""
+        self.await_text("h1", text)
+
+    def await_text(self, selector, text):
+        """Until the page has one of these that says so; pages post and lead on by themselves."""
         deadline = time.monotonic() + 10
-        heading = None
+        found = None
         while time.monotonic() < deadline:
             try:
-                heading = self.driver.find_element(By.TAG_NAME, "h1").text
-                if heading == text:
-                    return
-            except Exception:  # noqa: BLE001  the page is being replaced
-                pass
-        raise CheckFailed(f"the heading is {heading!r}, wanted {text!r}")
+                found = [one.text for one in self.all(selector)]
+            except WebDriverException:  # the page is being replaced
+                continue
+            if found == [text]:
+                return
+        raise CheckFailed(f"{selector} says {found!r}, wanted {text!r}")
 
     def dark(self, is_dark):
         value = "dark" if is_dark else "light"
@@ -94,11 +99,14 @@ class Browser:
             expect(control.size["height"] >= 44, f"{name}: {control.text!r} is too low for a finger")
         script = "script" if self.has_script else "no-script"
         path = self.pictures / f"{name}-{self.width_name}-{script}.png"
-        self.driver.save_screenshot(str(path))
+        picture = self.command("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        path.write_bytes(base64.b64decode(picture))
 
     def complaints(self):
-        """What the console says: above all that the page's own policy forbids something in it."""
-        return [entry["message"] for entry in self.driver.get_log("browser") if "favicon" not in entry["message"]]
+        """What the console says, above all that the page's own policy forbids something in it; not that a link that is
+        no good is answered 404, nor that there is no icon."""
+        said = [entry["message"] for entry in self.driver.get_log("browser")]
+        return [one for one in said if "status of 404" not in one]
 
     def accessibility(self):
         """What a screen reader is told: (role, name, properties) of what is not ignored."""

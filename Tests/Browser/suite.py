@@ -95,19 +95,10 @@ def state(browser, category):
 
 
 def await_status(browser, category, is_on):
-    import time
-
     words = f"{NAMES[category]}: {'on' if is_on else 'off'}."
     if category == "security" and is_on:
         words = "Security stays on. Only our support can switch it off."
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            if [one.text for one in browser.all(".status")] == [words]:
-                return
-        except Exception:  # noqa: BLE001  the page is being replaced
-            pass
-    expect(False, f"the page never said {words!r}")
+    browser.await_text(".status", words)
 
 
 def by_keyboard_alone(browser, service):
@@ -156,8 +147,8 @@ def what_the_system_blocks(browser, service):
         link = browser.one(f"#{category} a")
         expect_equal(link.get_attribute("href"), ANDROID_LINK, f"where a tap on {category} leads")
         expect("Blocked by the system" in browser.one(f"#{category}").text, f"{category} does not say why")
+    expect("Settings, Apps, our app" in browser.one("#blocked").text, "the way there is not told in words")
     browser.picture("blocked")
-    service.user(("ios", "denied"))
 
 
 def in_chinese(browser, service):
@@ -173,7 +164,7 @@ def in_chinese(browser, service):
     browser.one(".buttons a").click()
     browser.await_heading("通知设置")
     browser.one("#social button").click()
-    browser.one("html[lang=zh-Hans]")
+    browser.await_text(".status", "社交：已关闭。")
     browser.picture("settings-chinese")
     browser.one("footer a").click()
     browser.await_heading("Notification settings")

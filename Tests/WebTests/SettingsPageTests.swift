@@ -82,7 +82,8 @@ extension PagesWorld {
     world.device("d-2", platform: "ios")
     let both = world.ask("GET", "/s/\(world.token(.settings, nil))?lang=zh")
     #expect(isOn(both, .transactional))
-    #expect(row(both, .transactional).contains("在以下设备上已被系统阻止：Android。"))
+    #expect(both.body.contains("您的Android设备阻止了我们的所有通知。"))
+    #expect(row(both, .transactional).contains("aria-describedby=\"transactional-about blocked\""))
   }
 }
 
