@@ -4,6 +4,8 @@
 packages_build="librdkafka-dev libsimdjson-dev libmicrohttpd-dev libssl-dev liblz4-dev libsqlite3-dev"
 packages_run="tzdata kcat python3 python3-venv"
 
+packages_browser="chromium chromium-driver fonts-noto-cjk"
+
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 

@@ -68,9 +68,18 @@ struct PagesWorld {
     api.ask("GET", "/v1/users/u-1/audit").body.split(separator: "\"sequence\"").count - 1
   }
 
-  /// Of the account, as the document says.
-  func choice(_ category: Category) throws -> Choice {
-    try api.service.user(Identifier("u-1"))?.account.choices[category]?.state ?? .unset
+  /// What is kept of the user; nil: nothing.
+  var user: UserPreferences? {
+    do {
+      return try api.service.user(Identifier("u-1"))
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  /// Of the account.
+  func choice(_ category: Category) -> Choice {
+    user?.account.choices[category]?.state ?? .unset
   }
 
   func device(_ id: String = "d-1", permission: String = "granted", platform: String = "android") {

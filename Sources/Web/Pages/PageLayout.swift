@@ -108,7 +108,7 @@ struct PageLayout {
         "Noto Sans CJK SC", sans-serif; }
     main { max-width: 560px; margin: 0 auto; padding: 24px; background: var(--card);
       border: 1px solid var(--line); border-radius: 12px; }
-    h1 { margin: 0 0 8px; font-size: 24px; line-height: 1.3; text-wrap: balance; }
+    h1 { margin: 0 0 8px; font-size: 24px; line-height: 1.3; }
     h2 { margin: 0; font-size: 17px; line-height: 1.4; }
     p { margin: 0 0 16px; }
     .soft { color: var(--soft); font-size: 15px; }
@@ -126,7 +126,7 @@ struct PageLayout {
     .rows { list-style: none; margin: 8px 0 0; padding: 0; }
     .row { display: flex; flex-wrap: wrap; gap: 10px 16px; align-items: center;
       justify-content: space-between; padding: 16px 0; border-top: 1px solid var(--line); }
-    .row > div { flex: 1 1 220px; }
+    .row > div { flex: 1 1 160px; }
     .switch { display: inline-flex; align-items: center; gap: 10px; min-width: 96px; min-height: 44px;
       padding: 6px 4px; border: 0; border-radius: 8px; background: none; color: inherit; font: inherit;
       cursor: pointer; }

@@ -14,7 +14,7 @@ enum Phrase: CaseIterable, Sendable {
   case on, off, blocked
   case nowOn, nowOff, nowBlocked, securityStays, securityNote
   case openSystemSettings, blockedText, blockedHelpAndroid, blockedHelpIOS
-  case someBlocked, someOff, noDevices
+  case someOff, noDevices
   case android, ios
   case otherLanguage
 
@@ -97,17 +97,9 @@ enum Phrase: CaseIterable, Sendable {
         "您的{platform}设备阻止了我们的所有通知。只能在系统设置中更改。"
       )
     case .blockedHelpAndroid:
-      (
-        "If the button does nothing: Settings, Apps, our app, Notifications.",
-        "如果按钮没有反应：设置 › 应用 › 我们的应用 › 通知。"
-      )
+      ("On the device: Settings, Apps, our app, Notifications.", "请在设备上打开：设置 › 应用 › 我们的应用 › 通知。")
     case .blockedHelpIOS:
-      (
-        "If the button does nothing: Settings, Notifications, our app.",
-        "如果按钮没有反应：设置 › 通知 › 我们的应用。"
-      )
-    case .someBlocked:
-      ("Blocked by the system on: {platforms}.", "在以下设备上已被系统阻止：{platforms}。")
+      ("On the device: Settings, Notifications, our app.", "请在设备上打开：设置 › 通知 › 我们的应用。")
     case .someOff: ("Off on: {platforms}.", "在以下设备上已关闭：{platforms}。")
     case .noDevices:
       (

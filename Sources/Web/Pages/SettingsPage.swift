@@ -20,11 +20,11 @@ struct SettingsPage: Equatable, Sendable {
       <h1>\(words[.settingsTitle])</h1>
       <p class="soft">\(words[.settingsText])</p>
       \(note)
+      \(help(words))
       \(status(words))
       <ul class="rows">
       \(settings.toggles.map { row($0, words) })
       </ul>
-      \(help(words))
       """
     return PageLayout(words, here: token).page(title: words[.settingsTitle], main)
   }
@@ -60,9 +60,6 @@ struct SettingsPage: Equatable, Sendable {
     var notes: [String] = []
     if toggle.category == .security, toggle.state == .on { notes.append(words[.securityNote]) }
     if toggle.state == .blockedAtOSLevel { return notes + [words[.blocked]] }
-    if !toggle.blockedOn.isEmpty {
-      notes.append(words[.someBlocked, ("platforms", words.list(toggle.blockedOn))])
-    }
     if toggle.state == .on, !toggle.offOn.isEmpty {
       notes.append(words[.someOff, ("platforms", words.list(toggle.offOn))])
     }
@@ -81,20 +78,21 @@ struct SettingsPage: Equatable, Sendable {
           ? "\(words[.openSystemSettings]): \(words.name(platform))" : words[.openSystemSettings]
         return """
           <a class="button quiet small" href="\(settings.links[platform])" \
-          aria-describedby="\(id)-name \(id)-about">\(label)</a>
+          aria-describedby="\(id)-name \(id)-about blocked">\(label)</a>
 
           """
       }
       return "\(links)"
     }
     let isOn = toggle.state == .on
+    let more = blocked.isEmpty ? "" : " blocked"
     return """
       <form method="post" action="\(PageLayout.address(token, words.language))">
       <input type="hidden" name="once" value="\(once)">
       <input type="hidden" name="category" value="\(id)">
       <button class="switch" type="submit" name="to" value="\(isOn ? "off" : "on")" role="switch" \
       aria-checked="\(isOn ? "true" : "false")" aria-labelledby="\(id)-name" \
-      aria-describedby="\(id)-about"\(focus)>
+      aria-describedby="\(id)-about\(more)"\(focus)>
       <span class="track" aria-hidden="true"></span>
       <span>\(words[isOn ? .on : .off])</span>
       </button>
@@ -102,15 +100,22 @@ struct SettingsPage: Equatable, Sendable {
       """
   }
 
-  /// How to get to the system's settings by hand: whether its link works is for the browser to say.
+  /// What the system blocks, and the way there by hand: whether its link works is for the browser to
+  /// say.
   private func help(_ words: PageWords) -> HTML {
-    var pieces: [HTML] = []
-    for platform in Platform.allCases
-    where settings.toggles.contains(where: { $0.blockedOn.contains(platform) }) {
-      let help = words[platform == .android ? .blockedHelpAndroid : .blockedHelpIOS]
+    let platforms = blocked
+    guard !platforms.isEmpty else { return .nothing }
+    let lines = platforms.map { platform -> HTML in
       let text = words[.blockedText, ("platform", words.name(platform))]
-      pieces.append("<p class=\"soft\">\(text) \(help)</p>\n")
+      let help = words[platform == .android ? .blockedHelpAndroid : .blockedHelpIOS]
+      return "<p class=\"soft\">\(text) \(help)</p>\n"
     }
-    return "\(pieces)"
+    return "<div id=\"blocked\">\n\(lines)</div>"
+  }
+
+  private var blocked: [Platform] {
+    Platform.allCases.filter { platform in
+      settings.toggles.contains { $0.blockedOn.contains(platform) }
+    }
   }
 }
