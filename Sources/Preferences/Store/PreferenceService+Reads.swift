@@ -23,6 +23,18 @@ extension PreferenceService {
     }
   }
 
+  /// The four toggles of an account over all its devices; nil where nothing is kept of the user.
+  public func accountSettings(of id: Identifier) throws(StoreError) -> AccountSettings? {
+    let now = nowMs()
+    return try store.readers.read { connection throws(SQLError) in
+      guard let user = try UserReader(connection: connection).user(id)?.preferences else {
+        return nil
+      }
+      return machine.accountSettings(
+        user, defaults: try DefaultsTable(connection: connection).state(), links: links, nowMs: now)
+    }
+  }
+
   /// Whether the system's permission prompt may be shown on a device at this moment.
   public func mayPrompt(
     _ id: Identifier, device: Identifier, moment: Identifier

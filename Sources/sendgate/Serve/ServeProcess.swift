@@ -12,6 +12,8 @@ final class ServeProcess {
   private let log: Logger
   private let opened: OpenStore
   private let keeper: Gatekeeper
+  /// Nil: no links are signed, and there are no pages behind them.
+  private let links: LinkSettings?
   private let tokens: TokensWatcher
   private let registry = MetricRegistry()
   private let mainBeat: Heartbeat
@@ -25,6 +27,7 @@ final class ServeProcess {
     log = configuration.gate.makeLogger()
     keeper = Gatekeeper(
       tokens: try TokensFile.read(configuration.tokensFile), limits: configuration.access)
+    links = try configuration.gate.links()
     tokens = TokensWatcher(configuration.tokensFile, keeper, log)
     opened = try OpenStore(configuration.store)
     mainBeat = Heartbeat(
@@ -79,6 +82,10 @@ final class ServeProcess {
     let api = PreferenceAPI(
       service: opened.service, policy: opened.policy, keeper: keeper, health: health,
       registry: registry, log: log)
+    let pages = links.map { links in
+      LinkPages(
+        service: opened.service, keys: links.keys, keeper: keeper, registry: registry, log: log)
+    }
     let certificate = try configuration.certificateFiles.map { (files) throws(CommandFailure) in
       try files.read()
     }
@@ -86,7 +93,7 @@ final class ServeProcess {
       return try HTTPServer(
         address: configuration.address, limits: configuration.http,
         threads: configuration.threads, certificate: certificate,
-        respond: { api.respond(to: $0) })
+        respond: { pages?.respond(to: $0) ?? api.respond(to: $0) })
     } catch {
       throw CommandFailure(ExitCode.unavailable, "serve.address: \(error)")
     }
