@@ -70,6 +70,21 @@ class Browser:
         expect(len(found) == 1, f"{len(found)} of {selector} on the page {self.driver.title!r}")
         return found[0]
 
+    def press(self, selector):
+        """Clicks what leads to another page, and waits until the old one is gone: the new one may look the same."""
+        control = self.one(selector)
+        control.click()
+        self.await_gone(control)
+
+    def await_gone(self, control):
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                control.is_enabled()
+            except WebDriverException:
+                return
+        raise CheckFailed("nothing came of a click")
+
     def await_heading(self, text):
         self.await_text("h1", text)
 
