@@ -360,7 +360,10 @@ public final class Engine {
           value: Bytes(
             start: out.base + draft.valueStart, count: draft.valueEnd - draft.valueStart),
           notificationID: candidate.notificationID, deviceID: draft.deviceID,
-          collapseKey: candidate.collapseKey, hold: draft.hold))
+          collapseKey: candidate.collapseKey, hold: draft.hold,
+          user: work[draft.inputIndex].hash.first,
+          preferenceOffset: draft.outcome == .approved
+            ? work[draft.inputIndex].block!.offset : -1))
     }
     stateDrafts.finish(out.base)
   }

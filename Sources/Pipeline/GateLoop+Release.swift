@@ -91,7 +91,9 @@ extension GateLoop {
         return false
       }
       for outcome in outcomes {
-        if let record = outcome.record { tally.note(record) }
+        guard let record = outcome.record else { continue }
+        tally.note(record)
+        leaks?.note(record, decidedAtMs: nowMs)
       }
       from += count
     }

@@ -34,7 +34,10 @@ extension GateLoop {
       try recover(from: error, at: .write)
       return
     }
-    for output in outputs { tally.note(output) }
+    for output in outputs {
+      tally.note(output)
+      leaks?.note(output, decidedAtMs: nowMs)
+    }
   }
 
   /// Flush, then offsets, then commit: an offset must not be in a transaction that lacks an output.
@@ -120,6 +123,8 @@ extension GateLoop {
     owned.rewind()
     state.rollback()
     holds?.rollback()
+    leaks?.rollback()
+    leaks?.settle(counters)
     receipts?.rewind()
     sweep.rewind()
     sweptRecords = 0
@@ -140,6 +145,8 @@ extension GateLoop {
       holds.commit()
       holds.drainTally { counters.add($1, to: $0) }
     }
+    leaks?.commit()
+    leaks?.settle(counters)
     noteReceiptsCommitted()
     sweep.commit()
     counters.add(UInt64(sweptRecords), to: .stateRecordsForgotten)

@@ -126,6 +126,14 @@ struct PackedBlock {
     return nil
   }
 
+  /// Categories that the account has switched off.
+  var accountOffs: CategorySet {
+    var offs = CategorySet()
+    let choices = accountChoices
+    for category in Category.allCases where choices[category] == .userOff { offs.insert(category) }
+    return offs
+  }
+
   // MARK: Side words: what most users do not have
 
   enum SideKind: UInt64 {

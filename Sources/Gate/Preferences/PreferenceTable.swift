@@ -43,6 +43,9 @@ public final class PreferenceTable: @unchecked Sendable {
   private var arenas: [BlockArena] = []
   private var decoder: DocumentDecoder
   private var erasures = Erasures()
+  /// What the newest record switched off for the account that was not off in the document before: by a
+  /// choice, or all of it by an erasure. Nothing where there was no document before.
+  public private(set) var optOuts = CategorySet()
   private struct Retired {
     var shard: Int
     var block: UInt32
@@ -131,6 +134,7 @@ public final class PreferenceTable: @unchecked Sendable {
   public func apply(
     key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, offset: Int64
   ) -> Applied {
+    optOuts = CategorySet()
     guard let key, 1...CandidateDecoder.idBytesMax ~= key.count else { return .ignored }
     let hash = sip.hash(key)
     guard let value else {
@@ -212,7 +216,9 @@ public final class PreferenceTable: @unchecked Sendable {
         userCount.wrappingAdd(1, ordering: .relaxed)
         return nil
       }
-      let version = PackedBlock(words: BlockArena.address(before, in: directories[shard])).version
+      let old = PackedBlock(words: BlockArena.address(before, in: directories[shard]))
+      let version = old.version
+      optOuts = PackedBlock(words: out).accountOffs.subtracting(old.accountOffs)
       retire(before, shard: shard)
       return version
     }
@@ -234,6 +240,8 @@ public final class PreferenceTable: @unchecked Sendable {
     let shard = shard(hash)
     let index = index(shard)
     guard let (entry, block) = index.find(hash), block != ShardIndex.erased else { return }
+    optOuts = CategorySet(Category.allCases).subtracting(
+      PackedBlock(words: BlockArena.address(block, in: directories[shard])).accountOffs)
     index.set(entry, hash, block: ShardIndex.erased)
     userCount.wrappingSubtract(1, ordering: .relaxed)
     retire(block, shard: shard)

@@ -277,7 +277,8 @@ public final class Releaser {
       outcome: at.outcome, reason: at.reason, category: held.candidate.category,
       inputIndex: index, key: at.fate == .heldOn ? key : held.candidate.userID,
       value: bytes(at.valueStart, at.valueEnd), notificationID: held.candidate.notificationID,
-      deviceID: held.deviceID, collapseKey: held.candidate.collapseKey, hold: at.hold)
+      deviceID: held.deviceID, collapseKey: held.candidate.collapseKey, hold: at.hold,
+      user: at.hash.first, preferenceOffset: at.block?.offset ?? -1)
   }
 
   private func bytes(_ start: Int, _ end: Int) -> Bytes {

@@ -161,6 +161,7 @@ extension ConfigurationKey {
     ConfigurationKey("http.address", "", .optionalAddress),
     ConfigurationKey("http.allow.remote", "false", .boolean),
     ConfigurationKey("liveness.timeout.ms", "60000", .integer(1000...3_600_000)),
+    ConfigurationKey("optout.leak.objective.ms", "2000", .integer(1...3_600_000)),
     ConfigurationKey("log.format", "auto", .choice(["auto", "json", "text"])),
     ConfigurationKey("log.level", "info", .choice(["debug", "info", "warning", "error"])),
   ]

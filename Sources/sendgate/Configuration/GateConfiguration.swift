@@ -54,6 +54,8 @@ struct GateConfiguration: Sendable {
   /// Nil: no HTTP.
   let httpAddress: ListenAddress?
   let livenessTimeoutMs: Int
+  /// How long after an opt-out the last approval may be.
+  let optOutLeakObjectiveMs: Int
   let logStyle: LogStyle
   let logLevel: LogLevel
 
@@ -123,6 +125,7 @@ struct GateConfiguration: Sendable {
     createReplicationFactor = integer("topics.create.replication.factor")
     httpAddress = optional("http.address").flatMap(ListenAddress.init)
     livenessTimeoutMs = integer("liveness.timeout.ms")
+    optOutLeakObjectiveMs = integer("optout.leak.objective.ms")
     logStyle = LogStyle(rawValue: text("log.format"))!
     logLevel = LogLevel.allCases.first { $0.name == text("log.level") }!
     effective = settings.byKey.sorted { $0.key < $1.key }.map { key, setting in

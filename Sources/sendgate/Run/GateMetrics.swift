@@ -32,6 +32,10 @@ enum GateMetrics {
       help:
         "1 while the tz database on disk is refused, as a zone of it is gone or damaged; the one read before stays in use."
     ) { findings.zonesRefusal == nil ? 0 : 1 }
+    registry.gauge(
+      "optout_leak_objective", unit: .seconds,
+      help: "How long after an opt-out the last approval may be (optout.leak.objective.ms)."
+    ) { Double(world.configuration.optOutLeakObjectiveMs) / 1_000 }
     for count in PreferenceCounters.Count.allCases {
       registry.counter(
         "preference_records",
@@ -127,7 +131,10 @@ enum GateMetrics {
       labels: labels
     ) { Double(counters[.isPaused]) }
     registerState(counters, labels, in: registry)
-    if runner.lane == .ordinary { HoldMetrics.register(counters, lane: runner.name, in: registry) }
+    if runner.lane == .ordinary {
+      HoldMetrics.register(counters, lane: runner.name, in: registry)
+      LeakMetrics.register(counters, lane: runner.name, in: registry)
+    }
     registerCaps(counters, labels, in: registry)
     let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
     for (name, help, histogram) in [

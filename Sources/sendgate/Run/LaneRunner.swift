@@ -207,6 +207,11 @@ final class LaneRunner: Sendable {
         ReceiptIntake(
           source: $0, refunder: Refunder(state: state, partitionCount: partitionCount))
       },
+      // Security has no opt-out that it would heed.
+      leaks: lane == .ordinary
+        ? LeakMeter(
+          notes: world.optOuts[worker],
+          objectiveMs: Int64(configuration.optOutLeakObjectiveMs)) : nil,
       settings: LoopSettings(
         commitIntervalMs: Int64(intervalMs),
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),

@@ -18,12 +18,14 @@ struct SharedWorld: Sendable {
   let preferenceCounters = PreferenceCounters()
   /// By worker of the ordinary lane.
   let preferenceChanges: [PreferenceChanges]
+  let optOuts: [OptOutNotes]
 
   init(_ configuration: GateConfiguration, log: Logger) throws(CommandFailure) {
     self.configuration = configuration
     self.log = log
     policy = try PolicyFile.read(configuration.policyFile)
     preferenceChanges = (0..<configuration.workers).map { _ in PreferenceChanges() }
+    optOuts = (0..<configuration.workers).map { _ in OptOutNotes() }
     epochs = Epochs()
     zones = ZonePublisher(epochs: epochs)
     let key =

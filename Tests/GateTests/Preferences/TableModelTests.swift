@@ -178,6 +178,36 @@ import Testing
     #expect(table.block("u")?.offset == base + 8)
   }
 
+  /// What a record switches off for the account, of what was not off before it.
+  @Test func optOutsAreTold() {
+    let table = newTable()
+    func apply(_ states: [Gate.Category: String]?) -> CategorySet {
+      let choices = (states ?? [:]).map { category, state in
+        #""\#(category.name)":{"state":"\#(state)","at":"2025-01-01T00:00:00Z","source":"admin_override"}"#
+      }
+      let document = documentJSON(
+        ["user_id": #""u""#], account: ["categories": "{\(choices.joined(separator: ","))}"])
+      _ = table.apply(key: "u", states == nil ? nil : document)
+      return table.optOuts
+    }
+    let everything = CategorySet(Gate.Category.allCases)
+    // There was nothing that it could switch off.
+    #expect(apply([.marketing: "user-off"]).isEmpty)
+    #expect(apply([.marketing: "user-off"]).isEmpty)
+    #expect(apply([.marketing: "user-off", .social: "user-off"]) == CategorySet([.social]))
+    #expect(apply([.social: "user-on", .security: "user-off"]) == CategorySet([.security]))
+    #expect(apply([.social: "default", .transactional: "user-on"]).isEmpty)
+    #expect(apply([.transactional: "user-off"]) == CategorySet([.transactional]))
+    #expect(apply(nil) == everything.subtracting(CategorySet([.transactional])))
+    #expect(apply(nil).isEmpty && apply([.social: "user-off"]).isEmpty)
+    // An unreadable document allows nothing, and is nobody's choice; what follows it may be.
+    _ = table.apply(key: "u", "{")
+    #expect(table.optOuts.isEmpty)
+    #expect(apply([.social: "user-off"]) == CategorySet([.social]))
+    _ = table.apply(key: "v", nil)
+    #expect(table.optOuts.isEmpty && everything.contains(.social) && !everything.isEmpty)
+  }
+
   @Test func theOldestErasuresAreForgotten() {
     var erasures = Erasures(offsetsMax: 100)
     func user(_ number: UInt64) -> UserHash { UserHash(first: number, second: 1) }
