@@ -176,11 +176,11 @@ def in_the_dark(browser, service):
     try:
         user = service.user(("android", "granted"), ("ios", "denied"))
         follow_link(browser, service, user)
-        browser.picture("dark-muted")
+        browser.picture("muted")
         browser.open(service.settings_path(user))
-        browser.picture("dark-settings")
+        browser.picture("settings")
         browser.open("/s/" + service.sign("settings", None, service.user(("android", "denied"))))
-        browser.picture("dark-blocked")
+        browser.picture("blocked")
     finally:
         browser.dark(False)
 
