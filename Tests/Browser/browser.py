@@ -31,6 +31,7 @@ def expect_equal(got, wanted, what):
 class Browser:
     def __init__(self, width, has_script, pictures, base):
         self.width_name, self.has_script, self.pictures, self.base = width, has_script, pictures, base
+        self.look = ""
         options = Options()
         options.binary_location = "/usr/bin/chromium"
         arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--lang=en"]
@@ -70,6 +71,21 @@ class Browser:
         expect(len(found) == 1, f"{len(found)} of {selector} on the page {self.driver.title!r}")
         return found[0]
 
+    def press(self, selector):
+        """Clicks what leads to another page, and waits until the old one is gone: the new one may look the same."""
+        control = self.one(selector)
+        control.click()
+        self.await_gone(control)
+
+    def await_gone(self, control):
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                control.is_enabled()
+            except WebDriverException:
+                return
+        raise CheckFailed("nothing came of a click")
+
     def await_heading(self, text):
         self.await_text("h1", text)
 
@@ -87,6 +103,7 @@ class Browser:
         raise CheckFailed(f"{selector} says {found!r}, wanted {text!r}")
 
     def dark(self, is_dark):
+        self.look = "dark-" if is_dark else ""
         value = "dark" if is_dark else "light"
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
 
@@ -98,7 +115,7 @@ class Browser:
         for control in self.all(".button, .switch"):
             expect(control.size["height"] >= 44, f"{name}: {control.text!r} is too low for a finger")
         script = "script" if self.has_script else "no-script"
-        path = self.pictures / f"{name}-{self.width_name}-{script}.png"
+        path = self.pictures / f"{self.look}{name}-{self.width_name}-{script}.png"
         picture = self.command("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         path.write_bytes(base64.b64decode(picture))
 

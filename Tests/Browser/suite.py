@@ -22,7 +22,7 @@ def follow_link(browser, service, user, heading=MUTED, path=None):
         browser.await_heading("Mute Marketing notifications?")
         expect(service.everything(user) == before, "opening the link has changed something")
         browser.picture("ask")
-        browser.one("form#act button").click()
+        browser.press("form#act button")
     browser.await_heading(heading)
 
 
@@ -32,11 +32,11 @@ def unsubscribe_and_undo(browser, service):
     expect_equal(service.choice(user, "marketing"), "user-off", "after the link")
     expect_equal(service.choice(user, "social"), "default", "another category")
     browser.picture("muted")
-    browser.one("form button").click()
+    browser.press("form button")
     browser.await_heading("Undone")
     expect_equal(service.choice(user, "marketing"), "default", "after the undo")
     browser.picture("undone")
-    browser.one(".buttons a").click()
+    browser.press(".buttons a")
     browser.await_heading("Notification settings")
 
 
@@ -44,7 +44,7 @@ def going_back_after_an_undo_says_what_is(browser, service):
     user = service.user(("android", "granted"))
     path = service.unsubscribe_path(user)
     follow_link(browser, service, user, path=path)
-    browser.one("form button").click()
+    browser.press("form button")
     browser.await_heading("Undone")
     before = service.everything(user)
     still_on = "Marketing notifications are not muted"
@@ -55,7 +55,7 @@ def going_back_after_an_undo_says_what_is(browser, service):
     browser.await_heading(still_on)
     expect(service.everything(user) == before, "a link that was used changed something")
     browser.picture("used-before")
-    browser.one("form button").click()
+    browser.press("form button")
     browser.await_heading(MUTED)
     expect_equal(service.choice(user, "marketing"), "user-off", "after the button")
 
@@ -68,7 +68,7 @@ def four_toggles(browser, service):
     for category in CATEGORIES:
         began = state(browser, category)
         for step in (1, 2):
-            browser.one(f"#{category} button").click()
+            browser.press(f"#{category} button")
             wanted = began if step == 2 or category == "security" else not began
             await_status(browser, category, wanted)
             expect_equal(state(browser, category), wanted, f"{category}, pressed {step} times")
@@ -81,7 +81,7 @@ def four_toggles(browser, service):
             expect("Only our support" in browser.one(".status").text, "security does not explain itself")
             expect_equal(service.choice(user, "security"), "default", "security")
             browser.picture("settings-security")
-    browser.one("#social button").click()
+    browser.press("#social button")
     await_status(browser, "social", False)
     browser.picture("settings-changed")
     before = service.everything(user)
@@ -113,6 +113,7 @@ def by_keyboard_alone(browser, service):
     expect_equal(order, [f"{category}-name" for category in CATEGORIES], "the order of Tab")
     browser.picture("settings-focus")
     focused.send_keys(Keys.SPACE)
+    browser.await_gone(focused)
     await_status(browser, "marketing", False)
     expect_equal(service.choice(user, "marketing"), "user-off", "after the space bar")
     browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
@@ -157,16 +158,16 @@ def in_chinese(browser, service):
     if not browser.has_script:
         browser.await_heading("要关闭营销通知吗？")
         browser.picture("ask-chinese")
-        browser.one("form#act button").click()
+        browser.press("form#act button")
     browser.await_heading("营销通知现已关闭")
     browser.picture("muted-chinese")
     expect_equal(browser.one("html").get_attribute("lang"), "zh-Hans", "the language told to readers")
-    browser.one(".buttons a").click()
+    browser.press(".buttons a")
     browser.await_heading("通知设置")
-    browser.one("#social button").click()
+    browser.press("#social button")
     browser.await_text(".status", "社交：已关闭。")
     browser.picture("settings-chinese")
-    browser.one("footer a").click()
+    browser.press("footer a")
     browser.await_heading("Notification settings")
 
 
@@ -175,11 +176,11 @@ def in_the_dark(browser, service):
     try:
         user = service.user(("android", "granted"), ("ios", "denied"))
         follow_link(browser, service, user)
-        browser.picture("dark-muted")
+        browser.picture("muted")
         browser.open(service.settings_path(user))
-        browser.picture("dark-settings")
+        browser.picture("settings")
         browser.open("/s/" + service.sign("settings", None, service.user(("android", "denied"))))
-        browser.picture("dark-blocked")
+        browser.picture("blocked")
     finally:
         browser.dark(False)
 
