@@ -45,11 +45,15 @@ let package = Package(
       swiftSettings: swift),
     .target(name: "Web", dependencies: ["CHTTP", "Telemetry"], swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
+    .target(name: "CSimulation", cSettings: c),
+    .target(
+      name: "Simulation", dependencies: ["Broker", "Pipeline", "Gate", "CSimulation"],
+      swiftSettings: swift),
     .executableTarget(
       name: "sendgate",
       dependencies: [
         "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Web", "Broker",
-        "CCrypto",
+        "Simulation", "CCrypto",
       ],
       swiftSettings: swift),
 
@@ -86,6 +90,8 @@ let package = Package(
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
       exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
     .testTarget(
       name: "CommandTests", dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker"],
       exclude: ["Snapshots"], swiftSettings: swift),

@@ -9,5 +9,6 @@ enum CommandTable {
     GenerateCommand.command,
     DispatchCommand.command,
     BrokerCommand.command,
+    SimulateCommand.command,
   ]
 }
