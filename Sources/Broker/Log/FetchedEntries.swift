@@ -40,15 +40,20 @@ extension FetchedPartition {
     var aborting: Set<Int64> = []
     var shown: [Record] = []
     let (entries, next) = entries(from: offset)
+    /// Also at a marker: the records before it may have been compacted away.
+    func begin(upTo offset: Int64) {
+      while let first = ahead.first, first.firstOffset <= offset {
+        aborting.insert(first.producerId)
+        ahead.removeFirst()
+      }
+    }
     for entry in entries {
       switch entry {
       case .record(let record, let producer, let isTransactional):
-        while let first = ahead.first, first.firstOffset <= record.offset {
-          aborting.insert(first.producerId)
-          ahead.removeFirst()
-        }
+        begin(upTo: record.offset)
         if !(isTransactional && aborting.contains(producer)) { shown.append(record) }
-      case .marker(_, let producer, let isCommit):
+      case .marker(let offset, let producer, let isCommit):
+        begin(upTo: offset)
         if !isCommit { aborting.remove(producer) }
       }
     }

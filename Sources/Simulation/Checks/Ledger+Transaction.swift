@@ -193,7 +193,7 @@ extension Ledger {
     let key = decision.holdKey
     if holds[key] != nil { fail("hold", "held twice: \(decision.words)") }
     holds[key] = Hold(
-      input: input, firstDecidedAtMs: decision.decidedAtMs,
+      input: input, firstDecidedAtMs: decision.decidedAtMs, decidedAtMs: decision.decidedAtMs,
       deliverAfterMs: decision.deliverAfterMs ?? 0,
       documentOffset: decision.preferenceOffset ?? -1, zones: decision.zones)
   }
@@ -233,6 +233,7 @@ extension Ledger {
       decideAgain(decision, hold)
     }
     if decision.outcome == "deferred" {
+      hold.decidedAtMs = decision.decidedAtMs
       hold.deliverAfterMs = decision.deliverAfterMs ?? 0
       hold.documentOffset = decision.preferenceOffset ?? -1
       hold.zones = decision.zones
@@ -255,9 +256,9 @@ extension Ledger {
     if !isExpired { fail("decision", "is not expired: \(decision.words)") }
   }
 
-  /// Before its time only by other preferences or zones.
+  /// Before its time only by other preferences or zones, or by a clock that stands before the window.
   private func checkNotEarly(_ decision: Decision, _ hold: Hold) {
-    guard decision.decidedAtMs < hold.deliverAfterMs,
+    guard decision.decidedAtMs < hold.deliverAfterMs, decision.decidedAtMs >= hold.decidedAtMs,
       decision.preferenceOffset == hold.documentOffset, decision.zones == hold.zones
     else { return }
     fail("early release", "was to wait until \(hold.deliverAfterMs): \(decision.words)")

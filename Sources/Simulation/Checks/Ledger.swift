@@ -18,6 +18,8 @@ final class Ledger {
   struct Hold {
     var input: Input
     var firstDecidedAtMs: Int64
+    /// Of the newest decision to hold it.
+    var decidedAtMs: Int64
     var deliverAfterMs: Int64
     var documentOffset: Int64
     var zones: String
