@@ -22,6 +22,11 @@ let cxx: [CXXSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
 let package = Package(
   name: "sendgate",
   products: [.executable(name: "sendgate", targets: ["sendgate"])],
+  traits: [
+    .trait(
+      name: "PlantedBugs",
+      description: "gates that are wrong in one way each, for the simulation to find")
+  ],
   targets: [
     // C faces: the only places that see a C library's headers.
     .target(name: "CKafka", cSettings: c, linkerSettings: [.linkedLibrary("rdkafka")]),

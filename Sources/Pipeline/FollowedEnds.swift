@@ -14,7 +14,9 @@ public struct FollowedEnds {
   }
   private var partitions: [Partition]
 
-  public init(partitionCount: Int) { partitions = Array(repeating: Partition(), count: partitionCount) }
+  public init(partitionCount: Int) {
+    partitions = Array(repeating: Partition(), count: partitionCount)
+  }
 
   /// An answer about where a partition ends. `atMs` is the instant of asking: what was written
   /// after that may be missing from the answer.

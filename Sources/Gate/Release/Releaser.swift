@@ -179,7 +179,12 @@ public final class Releaser {
       isDuplicate: false, defaults: defaults, zones: table, nowMs: nowMs,
       caps: ask.map { state!.capView(partition, $0, nowMs: nowMs) },
       heldSinceMs: held.firstDecidedAtMs)
-    if decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
+    #if PlantedBugs
+      let isCounting = !PlantedBug.is(.capNotCountedAtRelease)
+      if isCounting, decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
+    #else
+      if decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
+    #endif
     at.pointee.provider = Provider(block.device(device).platform)
     write(decision, at, held, supersededBy: nil, table)
   }

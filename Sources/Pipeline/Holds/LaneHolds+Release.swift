@@ -123,7 +123,14 @@ extension LaneHolds {
   private static func outcome(
     _ result: ReleasedHold, _ payload: HoldPayload, _ store: HoldStore
   ) -> HoldOutcome {
-    HoldOutcome(
+    #if PlantedBugs
+      if PlantedBug.is(.nullValueLeftOut) {
+        return HoldOutcome(
+          partition: store.partition, record: result.record, headers: payload.headers,
+          endedKey: nil)
+      }
+    #endif
+    return HoldOutcome(
       partition: store.partition, record: result.record, headers: payload.headers,
       endedKey: result.fate == .heldOn ? nil : result.key)
   }

@@ -74,7 +74,9 @@ extension Ledger {
     guard decision.outcome != "dropped" else { return }
     seen[SeenKey(lane: input.lane, hold: decision.holdKey)] = decision.decidedAtMs
     noteSuperseded(by: decision, input, &mustBeSuperseded)
-    if decision.outcome == "approved" { countApproval(decision, input) } else {
+    if decision.outcome == "approved" {
+      countApproval(decision, input)
+    } else {
       hold(decision, input)
     }
   }
@@ -205,7 +207,8 @@ extension Ledger {
     guard input.lane == .ordinary, let collapse = input.collapseKey else { return }
     for (key, hold) in holds
     where key.user == input.user && key.device == decision.device && !hold.isEnded
-      && hold.input.collapseKey == collapse && key.notification != input.notification && mustBeSuperseded[key] == nil
+      && hold.input.collapseKey == collapse && key.notification != input.notification
+      && mustBeSuperseded[key] == nil
     {
       mustBeSuperseded[key] = input.notification
     }

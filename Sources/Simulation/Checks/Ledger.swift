@@ -96,10 +96,16 @@ final class Ledger {
   }
 
   /// Candidates that no committed transaction has got past.
-  func undecided(_ lanes: [Lane]) -> [Input] {
-    inputs.filter {
-      $0.offset >= committed[Place(lane: $0.lane, partition: $0.partition)] ?? 0
+  var firstUndecided: Input? {
+    for lane in [Lane.ordinary, .security] {
+      for partition in 0..<scenario.partitions {
+        let place = Place(lane: lane, partition: partition)
+        let next = committed[place] ?? 0
+        guard let newest = inputsAt[place]?.last, newest.offset >= next else { continue }
+        return inputsAt[place]!.first { $0.offset >= next }
+      }
     }
+    return nil
   }
 
   func wrote(_ document: Document?, of user: String, offset: Int64, atMs: Int64) {

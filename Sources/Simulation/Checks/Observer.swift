@@ -92,7 +92,8 @@ final class Observer {
           (isReceipt ? ledger.committedReceipts[one.index] : ledger.committed[place]) ?? 0
         guard one.offset >= before else {
           ledger.fail(
-            "fencing", "an offset of \(lane) partition \(one.index) went back from \(before) to \(one.offset)")
+            "fencing",
+            "an offset of \(lane) partition \(one.index) went back from \(before) to \(one.offset)")
           return nil
         }
         guard one.offset > before else { continue }

@@ -54,7 +54,8 @@ enum Requests {
   }
 
   static func produce(
-    _ records: [Record], to topic: String, _ partition: Int32, builder: BatchBuilder = BatchBuilder(),
+    _ records: [Record], to topic: String, _ partition: Int32,
+    builder: BatchBuilder = BatchBuilder(),
     transactionalID: String? = nil
   ) -> Request {
     var data = ProducePartition()

@@ -155,9 +155,14 @@ func committedOffsets(
   machine: Machine
 ) throws(Failure) -> [PartitionOffset] {
   guard !partitions.isEmpty else { return [] }
+  #if PlantedBugs
+    let isStable = !PlantedBug.is(.unstableOffsets)
+  #else
+    let isStable = true
+  #endif
   guard
     let answer = world.call(
-      Requests.committed([(topic, partitions)], group: group, isStable: true), on: connection,
+      Requests.committed([(topic, partitions)], group: group, isStable: isStable), on: connection,
       timeoutMs: SimTimes.requestMs)?.offsets,
     answer.count == partitions.count, answer.allSatisfy({ $0.error == .none })
   else { throw Failure(machine.isDead ? .fatal : .retriable, "offsets are not stable yet") }

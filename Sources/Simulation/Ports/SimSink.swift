@@ -84,6 +84,9 @@ final class SimSink: DecisionSink {
   func write(
     _ outputs: UnsafeBufferPointer<OutputRecord>, of inputs: UnsafeBufferPointer<InputRecord>
   ) throws(Failure) {
+    #if PlantedBugs
+      let outputs = PlantedBug.is(.outputsOutOfOrder) ? outputs.reversed() : Array(outputs)
+    #endif
     for output in outputs {
       let input = inputs[output.inputIndex]
       try write(output, input.partition, carried: Array("\(input.partition)-\(input.offset)".utf8))

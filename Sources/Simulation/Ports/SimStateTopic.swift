@@ -51,6 +51,12 @@ final class SimStateTopic: StateSource {
       // The end of all first: what is committed between the two answers moves the second alone.
       let all = try self.ends(stream, settled, isolation: 0, watcher)
       let stable = try self.ends(stream, settled, isolation: 1, reader)
+      #if PlantedBugs
+        if PlantedBug.is(.restoreBeforeSettled) {
+          ends += settled.map { StatePosition(stream, partition: $0, offset: stable[$0]!) }
+          continue
+        }
+      #endif
       settled = settled.filter { stable[$0]! >= all[$0]! }
       ends += settled.map { StatePosition(stream, partition: $0, offset: all[$0]!) }
     }
@@ -84,8 +90,13 @@ final class SimStateTopic: StateSource {
     let wanted = cursors.map {
       (topic: topic($0.place.stream), partition: $0.place.partition, offset: $0.offset)
     }
+    #if PlantedBugs
+      let isolation: Int8 = PlantedBug.is(.restoreUncommitted) ? 0 : 1
+    #else
+      let isolation: Int8 = 1
+    #endif
     let response = world.call(
-      Requests.fetch(wanted, isolation: 1, maxWaitMs: timeoutMs), on: reader,
+      Requests.fetch(wanted, isolation: isolation, maxWaitMs: timeoutMs), on: reader,
       timeoutMs: SimTimes.requestMs)
     if machine.isDead { throw failure("killed") }
     guard let fetched = response?.fetched, fetched.count == cursors.count else {

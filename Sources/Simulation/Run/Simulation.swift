@@ -1,4 +1,5 @@
 import Broker
+import CSimulation
 import Gate
 import Pipeline
 
@@ -8,16 +9,22 @@ public final class Simulation {
   public struct Options: Sendable {
     public var seed: UInt64
     public var steps: Int
+    /// Before which step faults are drawn to happen; a shorter history keeps the longer one's.
+    public var faultSteps: Int
     /// Of the faults drawn from the seed, those that happen; nil: all.
     public var faults: Set<Int>?
+    /// A way in which the gate is wrong, by its name, where the build has those.
+    public var plantedBug: String?
     /// Whether the history is kept in words.
     public var keepsHistory: Bool
 
     public init(
-      seed: UInt64, steps: Int, faults: Set<Int>? = nil, keepsHistory: Bool = false
+      seed: UInt64, steps: Int, faultSteps: Int? = nil, faults: Set<Int>? = nil,
+      keepsHistory: Bool = false
     ) {
       self.seed = seed
       self.steps = steps
+      self.faultSteps = faultSteps ?? steps
       self.faults = faults
       self.keepsHistory = keepsHistory
     }
@@ -47,7 +54,23 @@ public final class Simulation {
   private let faults: Faults
   private let fleet: Fleet
 
-  public static func run(_ options: Options) -> Outcome { Simulation(options).run() }
+  public static func run(_ options: Options) -> Outcome {
+    #if PlantedBugs
+      PlantedBug.planted = options.plantedBug.map { PlantedBug(rawValue: $0)! }
+    #endif
+    // A process that traps says where.
+    csim_say_on_trap("seed \(options.seed): trapped, within \(options.steps) steps\n")
+    return Simulation(options).run()
+  }
+
+  /// The names of what can be planted; empty in a build for use.
+  public static var plantedBugs: [String] {
+    #if PlantedBugs
+      PlantedBug.allCases.map(\.rawValue)
+    #else
+      []
+    #endif
+  }
 
   private init(_ options: Options) {
     self.options = options
@@ -63,7 +86,7 @@ public final class Simulation {
     observer = Observer(world, surroundings, ledger, lanes: lanes)
     workload = Workload(world, surroundings, ledger)
     fleet = Fleet(world, surroundings)
-    faults = Faults(world, surroundings, fleet, steps: options.steps, only: options.faults)
+    faults = Faults(world, surroundings, fleet, steps: options.faultSteps, only: options.faults)
   }
 
   private func run() -> Outcome {
@@ -101,12 +124,7 @@ public final class Simulation {
     faults.stop()
     workload.stop()
     fleet.heal()
-    let lanes = surroundings.scenario.hasSecurityLane ? [Lane.ordinary, .security] : [.ordinary]
-    pass(msMax: 60_000) { [self] in ledger.undecided(lanes).isEmpty }
-    if let input = ledger.undecided(lanes).first {
-      return ledger.fail(
-        "liveness", "candidate \(input.number) of \(input.lane) is not decided after a minute's peace")
-    }
+    guard waitUntilDecided() else { return }
     // The night is over: whatever is held is due.
     surroundings.wall.skip(
       ms: surroundings.scenario.holdHoursMax * 3_600_000
@@ -116,7 +134,21 @@ public final class Simulation {
       return ledger.fail(
         "forgotten", "the hold \(key) of candidate \(hold.input.number) does not leave")
     }
-    fleet.checkMemory(ledger)
+    // What is over is forgotten at commits: there has to be one, in every partition.
+    surroundings.wall.skip(ms: surroundings.scenario.horizonHours * 3_600_000)
+    workload.writeLast()
+    guard waitUntilDecided() else { return }
+    pass(msMax: 2_500) { false }
+    if !faults.haveSetClocks { fleet.checkMemory(ledger) }
+  }
+
+  private func waitUntilDecided() -> Bool {
+    pass(msMax: 60_000) { [self] in ledger.firstUndecided == nil }
+    guard let input = ledger.firstUndecided else { return true }
+    ledger.fail(
+      "liveness", "candidate \(input.number) of \(input.lane) is not decided after a minute's peace"
+    )
+    return false
   }
 
   private func pass(msMax: Int64, until isDone: () -> Bool) {

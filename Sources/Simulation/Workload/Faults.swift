@@ -9,6 +9,9 @@ final class Faults {
   private var coming: [Fault]
   private(set) var happened: [(number: Int, words: String)] = []
 
+  /// Some clock was set: what is forgotten when follows from no one clock any more.
+  private(set) var haveSetClocks = false
+
   private struct Losses {
     var untilMs: Int64
     var lost: Int
@@ -88,6 +91,7 @@ final class Faults {
     case .twin:
       if let some { fleet.start(instanceID: some.instanceID) }
     case .clockStep(let ms, let isOfAll):
+      haveSetClocks = true
       if isOfAll { surroundings.wall.skip(ms: ms) } else { some?.clock.skewMs += ms }
     case .newZones: surroundings.zonesVersion += 1
     }

@@ -54,7 +54,8 @@ struct Document {
     }
     var account = #"{"categories":\#(categories(off))"#
     if let window {
-      account += #","quiet_hours":{"start":"\#(Self.time(window.start))","#
+      account +=
+        #","quiet_hours":{"start":"\#(Self.time(window.start))","#
         + #""end":"\#(Self.time(window.end))"}"#
     }
     if let zone { account += #","timezone":"\#(zone)""# }

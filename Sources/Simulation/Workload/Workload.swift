@@ -77,6 +77,18 @@ final class Workload {
 
   // MARK: Candidates
 
+  /// Some for every partition.
+  func writeLast() {
+    for number in 0..<(8 * Int(scenario.partitions)) {
+      let user = "last\(number)"
+      write(
+        Input(
+          number: ledger.inputs.count, lane: .ordinary, partition: partition(user), offset: 0,
+          user: user, notification: "n\(ledger.inputs.count)", device: nil, category: "social",
+          expiresAtMs: nil, collapseKey: nil))
+    }
+  }
+
   private func writeCandidates() {
     for _ in 0..<(1 + random.below(random.chance(10) ? 12 : 3)) { writeCandidate() }
   }
@@ -96,13 +108,18 @@ final class Workload {
     }
     if random.chance(25) { input.collapseKey = "c\(random.below(2))" }
     if random.chance(20) { repeatEarlier(&input) }
+    write(input)
+  }
+
+  private func write(_ given: Input) {
+    var input = given
     let record = Record(
-      timestampMs: world.nowMs, key: Array(user.utf8), value: Array(input.json.utf8))
-    input.offset = produce(record, to: SimTopics.candidates(lane), input.partition)
+      timestampMs: world.nowMs, key: Array(input.user.utf8), value: Array(input.json.utf8))
+    input.offset = produce(record, to: SimTopics.candidates(input.lane), input.partition)
     ledger.issued(input)
     world.trace.add(input.offset)
     world.trace.say(world.nowMs) {
-      "candidate \(number) at \(input.partition)-\(input.offset): \(input.json)"
+      "candidate \(input.number) at \(input.partition)-\(input.offset): \(input.json)"
     }
   }
 

@@ -69,5 +69,16 @@ final class Fleet {
   }
 
   /// What is remembered of owned partitions is what there is to remember, and no more.
-  func checkMemory(_ ledger: Ledger) {}
+  func checkMemory(_ ledger: Ledger) {
+    let sinceMs = surroundings.wall.nowMs - surroundings.scenario.horizonHours * 3_600_000
+    let rememberable = ledger.seen.filter { $0.key.lane == .ordinary && $0.value > sinceMs }.count
+    let ordinary = alive.flatMap(\.lanes).filter { $0.lane == .ordinary }
+    let remembered = ordinary.reduce(0) { $0 + $1.state.seenCount }
+    if remembered > rememberable {
+      ledger.fail(
+        "memory", "\(remembered) ids are remembered, of \(rememberable) within the horizon")
+    }
+    let held = ordinary.reduce(0) { $0 + $1.counters[.holds] }
+    if held > 0 { ledger.fail("memory", "\(held) holds are in memory, none on the topic") }
+  }
 }
