@@ -9,6 +9,7 @@
     case claimAtCommit = "claim-at-commit"
     case unfencedOffsets = "unfenced-offsets"
     case unstableOffsets = "unstable-offsets"
+    case candidatesUncommitted = "candidates-uncommitted"
     case restoreBeforeSettled = "restore-before-settled"
     case restoreToComputedPosition = "restore-to-computed-position"
     case restoreUncommitted = "restore-uncommitted"

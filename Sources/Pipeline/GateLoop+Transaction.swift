@@ -47,7 +47,9 @@ extension GateLoop {
         guard try perform(.flush, sink.flush) else { return }
       }
       var claim = isRebalance ? currentClaim() : self.claim!
-      if PlantedBug.is(.claimAtCommit) { claim = source.claim() ?? claim }
+      if PlantedBug.is(.claimAtCommit) {
+        claim = source.claim() ?? GroupClaim(generation: -1, memberID: "")
+      }
       if PlantedBug.is(.unfencedOffsets) { claim = GroupClaim(generation: -1, memberID: "") }
       let isReleasesAlone = PlantedBug.is(.releasesWithoutOffsets) && transactionRecords == 0
       let positions = isReleasesAlone ? [] : owned.positions

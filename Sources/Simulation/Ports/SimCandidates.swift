@@ -72,8 +72,13 @@ final class SimCandidates: CandidateSource {
   private func fetch(timeoutMs: Int32) {
     let wanted = readable.map { (topic: topic, partition: $0, offset: positions[$0]!) }
     let waitMs = min(timeoutMs, 50)
+    #if PlantedBugs
+      let isolation: Int8 = PlantedBug.is(.candidatesUncommitted) ? 0 : 1
+    #else
+      let isolation: Int8 = 1
+    #endif
     let response = world.call(
-      Requests.fetch(wanted, isolation: 1, maxWaitMs: waitMs, partitionBytes: 4_096),
+      Requests.fetch(wanted, isolation: isolation, maxWaitMs: waitMs, partitionBytes: 4_096),
       on: connection, timeoutMs: SimTimes.requestMs)
     for (_, fetched) in response?.fetched ?? [] {
       let from = wanted.first { $0.partition == fetched.index }!.offset

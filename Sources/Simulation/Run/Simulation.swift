@@ -123,7 +123,8 @@ public final class Simulation {
   private func settle() {
     faults.stop()
     workload.stop()
-    fleet.heal()
+    let thawedAtMs = fleet.heal()
+    pass(msMax: max(0, thawedAtMs - world.nowMs) + 1_000) { false }
     guard waitUntilDecided() else { return }
     // The night is over: whatever is held is due.
     surroundings.wall.skip(

@@ -11,8 +11,12 @@ struct Fault {
     case freeze(ms: Int64)
     /// In hundredths, of every request.
     case losses(lost: Int, unanswered: Int, repeated: Int, delayed: Int, ms: Int64)
-    /// Nothing of some instance gets through.
+    /// Nothing of some instance gets through, or nothing on one of its connections.
     case isolate(ms: Int64)
+    case cut(String, ms: Int64)
+    /// The next instance to commit does, and hears nothing of it until another has been started in its
+    /// place.
+    case takeOverInDoubt(ms: Int64)
     case slow(byMs: Int64, ms: Int64)
     case brokerRestart
     /// The next requests of a kind are refused.
@@ -53,6 +57,10 @@ struct Fault {
     .fetch, .listOffsets, .offsetFetch, .joinGroup, .syncGroup, .heartbeat, .leaveGroup,
   ]
 
+  private static let connections = [
+    "producer", "group", "fetch", "offsets", "state", "state-ends", "receipts", "preferences",
+  ]
+
   private static func kind(_ random: inout SimRandom) -> Kind {
     switch random.below(100) {
     case 0..<12: return .crash(restartMs: random.chance(80) ? random.within(0...3_000) : nil)
@@ -64,10 +72,13 @@ struct Fault {
       return .losses(
         lost: random.below(20), unanswered: random.below(20), repeated: random.below(15),
         delayed: random.below(20), ms: random.within(200...4_000))
-    case 55..<61: return .isolate(ms: random.pick([300, 1_000, 2_500, 5_000]))
-    case 61..<64: return .slow(byMs: random.within(5...300), ms: random.within(200...3_000))
-    case 64..<68: return .brokerRestart
-    case 68..<79: return refusal(&random)
+    case 55..<58: return .isolate(ms: random.pick([300, 1_000, 2_500, 5_000]))
+    case 58..<62:
+      return .cut(random.pick(connections), ms: random.pick([500, 2_500, 5_000]))
+    case 62..<64: return .takeOverInDoubt(ms: random.within(1_500...3_500))
+    case 64..<66: return .slow(byMs: random.within(5...300), ms: random.within(200...3_000))
+    case 66..<69: return .brokerRestart
+    case 69..<79: return refusal(&random)
     case 79..<86: return .join(forMs: random.chance(50) ? random.within(500...5_000) : nil)
     case 86..<90: return .restart(afterMs: random.within(0...2_000))
     case 90..<93: return .twin

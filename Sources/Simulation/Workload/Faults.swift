@@ -22,6 +22,8 @@ final class Faults {
   }
   private var losses: [Losses] = []
   private var isolated: [(machine: Machine, untilMs: Int64)] = []
+  private var cuts: [(machine: Machine, connection: String, untilMs: Int64)] = []
+  private var takeOvers: [Int64] = []
   private var slow: (byMs: Int64, untilMs: Int64)?
   private var refusals: [(key: ApiKey, code: ErrorCode, left: Int)] = []
   private var crashes: [(key: ApiKey, at: Passing, restartMs: Int64)] = []
@@ -55,6 +57,8 @@ final class Faults {
     coming = []
     losses = []
     isolated = []
+    cuts = []
+    takeOvers = []
     slow = nil
     refusals = []
     crashes = []
@@ -77,6 +81,9 @@ final class Faults {
           delayed: delayed, random: random))
     case .isolate(let ms):
       if let some { isolated.append((some, world.nowMs + ms)) }
+    case .cut(let name, let ms):
+      if let some { cuts.append((some, "\(some.name).\(name)", world.nowMs + ms)) }
+    case .takeOverInDoubt(let ms): takeOvers.append(ms)
     case .slow(let byMs, let ms): slow = (byMs, world.nowMs + ms)
     case .brokerRestart: world.restartBroker()
     case .refuse(let key, let code, let times): refusals.append((key, code, times))
@@ -113,6 +120,17 @@ final class Faults {
       fate.isLost = true
       return fate
     }
+    cuts.removeAll { $0.untilMs <= world.nowMs }
+    if cuts.contains(where: {
+      $0.machine === exchange.connection.machine && $0.connection == exchange.connection.name
+    }) {
+      fate.isLost = true
+      return fate
+    }
+    if takeOver(exchange) {
+      fate.losesAnswer = true
+      return fate
+    }
     losses.removeAll { $0.untilMs <= world.nowMs }
     for index in losses.indices {
       if losses[index].random.chance(losses[index].lost) { fate.isLost = true }
@@ -128,6 +146,17 @@ final class Faults {
       fate.refusal = refusals[index].code
     }
     return fate
+  }
+
+  private func takeOver(_ exchange: Exchange) -> Bool {
+    guard !takeOvers.isEmpty, case .endTxn(let end) = exchange.request, end.committed,
+      let instance = exchange.connection.machine as? GateInstance
+    else { return false }
+    let ms = takeOvers.removeFirst()
+    world.trace.say(world.nowMs) { "FAULT: nobody tells \(instance.name) that it has committed" }
+    cuts.append((instance, exchange.connection.name, world.nowMs + ms))
+    world.after(ms: ms - 500) { [fleet] in fleet.start(instanceID: instance.instanceID) }
+    return true
   }
 
   private func passing(_ exchange: Exchange, _ at: Passing) {

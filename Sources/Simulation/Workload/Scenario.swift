@@ -33,7 +33,7 @@ struct Scenario {
     holdHoursMax = Int64(1 + random.below(2))
     horizonHours = holdHoursMax + Int64(random.below(2))
     spreadSeconds = random.pick([0, 60, 600])
-    capCount = 1 + random.below(3)
+    capCount = 1 + random.below(8)
     capWindowSeconds = random.pick([600, 1_800, 3_600])
     releasesPerSecond = random.chance(30) ? Int64(random.pick([5, 20])) : nil
     hasScarceMemory = random.chance(20)
@@ -41,7 +41,7 @@ struct Scenario {
     commitIntervalMs = random.pick([10, 100, 100])
     candidateEveryMs = random.pick([20, 50, 150])
     preferenceEveryMs = random.pick([300, 800, 2_000])
-    markerDelayMs = random.chance(30) ? random.within(1...30) : 0
+    markerDelayMs = random.chance(30) ? random.within(1...300) : 0
   }
 
   func policy() -> String {

@@ -10,6 +10,7 @@ final class Workload {
   private let scenario: Scenario
   private var random: SimRandom
   private var versions: [String: Int] = [:]
+  private var aborted = 0
   private var dispatched: [Int64] = []
   private var dispatchRandom: SimRandom
   private(set) var isOver = false
@@ -90,7 +91,47 @@ final class Workload {
   }
 
   private func writeCandidates() {
+    if random.chance(3) { writeAborted() }
     for _ in 0..<(1 + random.below(random.chance(10) ? 12 : 3)) { writeCandidate() }
+  }
+
+  /// One that was never sent: its producer thought better of it.
+  private func writeAborted() {
+    aborted += 1
+    let id = "notifier-\(aborted)"
+    var initialise = InitProducerIdRequest()
+    (initialise.transactionalId, initialise.transactionTimeoutMs) = (id, 2_000)
+    guard case .initProducerId(let producer) = world.ask(.initProducerId(initialise)) else {
+      return
+    }
+    let user = "u\(random.below(scenario.users))"
+    let input = Input(
+      number: -1, lane: .ordinary, partition: partition(user), offset: 0, user: user,
+      notification: "aborted\(aborted)", device: nil, category: "transactional",
+      expiresAtMs: nil, collapseKey: nil)
+    var add = AddPartitionsToTxnRequest()
+    (add.transactionalId, add.producerId, add.producerEpoch) = (
+      id, producer.producerId, producer.producerEpoch
+    )
+    var topic = OffsetFetchTopic()
+    (topic.name, topic.partitions) = (SimTopics.candidates(.ordinary), [input.partition])
+    add.topics = [topic]
+    _ = world.ask(.addPartitionsToTxn(add))
+    var builder = BatchBuilder()
+    (builder.producerId, builder.producerEpoch) = (producer.producerId, producer.producerEpoch)
+    (builder.baseSequence, builder.isTransactional) = (0, true)
+    let record = Record(
+      timestampMs: world.nowMs, key: Array(user.utf8), value: Array(input.json.utf8))
+    _ = world.ask(
+      Requests.produce(
+        [record], to: topic.name, input.partition, builder: builder, transactionalID: id))
+    world.after(ms: random.within(0...200)) { [world] in
+      var end = EndTxnRequest()
+      (end.transactionalId, end.producerId, end.producerEpoch) = (
+        id, producer.producerId, producer.producerEpoch
+      )
+      _ = world.ask(.endTxn(end))
+    }
   }
 
   private func writeCandidate() {
@@ -171,8 +212,9 @@ final class Workload {
     let zone = SimZones.offsetSeconds(
       random.pick(SimZones.names), version: surroundings.zonesVersion)
     let now = (surroundings.wall.nowMs / 60_000 + zone / 60) % 1_440
-    let start = (now + random.within(-90...60) + 1_440) % 1_440
-    return Document.Window(start: start, end: (start + random.within(5...150)) % 1_440)
+    let start = (now + random.within(-50...20) + 1_440) % 1_440
+    return Document.Window(
+      start: start, end: (start + random.within(5...(random.chance(70) ? 60 : 200))) % 1_440)
   }
 
   private func write(_ document: Document?, of user: String) {

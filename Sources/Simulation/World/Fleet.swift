@@ -53,12 +53,15 @@ final class Fleet {
     world.after(ms: restartMs) { [self] in start(instanceID: instance.instanceID) }
   }
 
-  /// Everything runs again.
-  func heal() {
-    for instance in instances { instance.frozenUntilMs = 0 }
+  /// Everything runs again. Returns by when what was stopped does.
+  func heal() -> Int64 {
+    defer {
+      for instance in instances { instance.frozenUntilMs = 0 }
+    }
     world.after(ms: 3_000) { [self] in
       if alive.isEmpty { start(instanceID: "i0") }
     }
+    return alive.map(\.frozenUntilMs).max() ?? 0
   }
 
   /// The world is over: every stack is given back.
