@@ -63,6 +63,6 @@ struct Decision {
   /// In one line, for whoever reads what went wrong.
   var words: String {
     "\(outcome) \(reason) of \(notification) (candidate \(number)) for \(user)/\(device) at "
-      + "\(topic)-\(partition)@\(offset)"
+      + "\(topic)-\(partition)@\(offset), at \(decidedAtMs), step \(order)"
   }
 }

@@ -15,7 +15,7 @@ extension Ledger {
     countTransaction()
     var touched: [Int: Decision] = [:]
     var mustBeSuperseded: [HoldKey: String] = [:]
-    for (_, step) in steps.sorted(by: { $0.order < $1.order }) {
+    for (order, step) in steps.sorted(by: { $0.order < $1.order }) {
       switch step {
       case .decision(let decision):
         if decision.heldSinceMs == nil {
@@ -28,6 +28,7 @@ extension Ledger {
       case .holdEnd(let key): endHold(key)
       case .receipt(let partition, let offset):
         guard let receipt = receipt(partition, offset) else { continue }
+        onReceipt(order, receipt)
         caps.answered(
           receipt.user, receipt.notification, receipt.device, isAccepted: receipt.isAccepted)
       }
@@ -154,7 +155,7 @@ extension Ledger {
       rule(of: given, verdicts[0]),
       "should be \(verdicts[0].outcome) \(verdicts[0].reason)"
         + "\(verdicts[0].deliverAfterMs.map { " until \($0)" } ?? ""): \(decision.words)"
-        + "\(decision.deliverAfterMs.map { " until \($0)" } ?? ""), at \(decision.decidedAtMs)")
+        + "\(decision.deliverAfterMs.map { " until \($0)" } ?? "")")
   }
 
   private func rule(of given: Rules.Verdict, _ right: Rules.Verdict) -> String {

@@ -50,6 +50,8 @@ final class Ledger {
   let scenario: Scenario
   let wall: WallTime
   private(set) var violation: Violation?
+  /// Told of each receipt when it counts.
+  var onReceipt: (_ order: Int64, ReceiptEntry) -> Void = { _, _ in }
 
   // What was issued.
   private(set) var inputs: [Input] = []

@@ -90,6 +90,10 @@ public final class Simulation {
   }
 
   private func run() -> Outcome {
+    world.trace.say(world.nowMs) { "\(surroundings.scenario)" }
+    ledger.onReceipt = { [world] order, receipt in
+      world.trace.say(world.nowMs) { "committed: \(receipt), step \(order)" }
+    }
     workload.start()
     world.onBrokerChange = { [unowned self] in observer.look() }
     fleet.onLaneEnd = { [unowned self] in check($0) }
