@@ -81,7 +81,8 @@ extension LaneHolds {
       for i in 0..<count {
         inputs.initializeElement(at: i, to: Self.input(payloads[from + i]!, store))
       }
-      return releaser.release(UnsafeBufferPointer(inputs), nowMs: nowMs)
+      return releaser.release(
+        UnsafeBufferPointer(inputs), nowMs: nowMs, erasedOnly: !batch.isPaced)
     }
     var written = 0
     for i in 0..<count {

@@ -77,6 +77,14 @@ final class Fleet {
     let rememberable = ledger.seen.filter { $0.key.lane == .ordinary && $0.value > sinceMs }.count
     let ordinary = alive.flatMap(\.lanes).filter { $0.lane == .ordinary }
     let remembered = ordinary.reduce(0) { $0 + $1.state.seenCount }
+    for instance in alive {
+      for lane in instance.lanes {
+        world.trace.say(world.nowMs) {
+          "\(instance.name) \(lane.lane) remembers \(lane.state.seenCount) ids and has "
+            + "\(lane.counters[.holds]) holds of \(lane.counters[.ownedPartitions]) partitions"
+        }
+      }
+    }
     if remembered > rememberable {
       ledger.fail(
         "memory", "\(remembered) ids are remembered, of \(rememberable) within the horizon")
