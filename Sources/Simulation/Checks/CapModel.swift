@@ -8,6 +8,8 @@ struct CapModel {
     /// Whether it rejected.
     var devices: [String: Bool]
     var state: State
+    /// An answer came when a clock that was ahead may have made it a matter of the past.
+    var isUncertain = false
   }
 
   static let categories = ["transactional", "social"]
@@ -25,19 +27,24 @@ struct CapModel {
 
   private static func key(_ user: String, _ category: String) -> String { "\(user) \(category)" }
 
-  /// - Parameter forgottenMs: what is older may have been forgotten, by a clock that was ahead.
+  /// - Parameters:
+  ///   - forgottenMs: what is older may have been forgotten, by a clock that was ahead.
+  ///   - countsUncertain: whether what may or may not be refunded counts.
   func isUsedUp(
     _ user: String, _ category: String, _ notification: String, nowMs: Int64,
-    forgottenMs: Int64 = .min
+    forgottenMs: Int64, countsUncertain: Bool
   ) -> Bool {
     guard Self.categories.contains(category) else { return false }
     let all = (items[Self.key(user, category)] ?? []).filter { $0.atMs > forgottenMs }
-    if let own = all.first(where: { $0.notification == notification }), own.state != .refunded,
+    func isCounted(_ item: Item) -> Bool {
+      item.isUncertain ? countsUncertain : item.state != .refunded
+    }
+    if let own = all.first(where: { $0.notification == notification }), isCounted(own),
       own.atMs > nowMs - memoryMs
     {
       return false
     }
-    let times = all.filter { $0.state != .refunded }.map(\.atMs).sorted()
+    let times = all.filter(isCounted).map(\.atMs).sorted()
     guard times.count >= count else { return false }
     // Any run of `count` that lies in one window together with now.
     return (0...(times.count - count)).contains { first in
@@ -73,13 +80,14 @@ struct CapModel {
   }
 
   mutating func answered(
-    _ user: String, _ notification: String, _ device: String, isAccepted: Bool
+    _ user: String, _ notification: String, _ device: String, isAccepted: Bool, latestMs: Int64
   ) {
     for category in Self.categories {
       let key = Self.key(user, category)
       guard let at = items[key]?.firstIndex(where: { $0.notification == notification }),
         items[key]![at].state == .open, items[key]![at].devices[device] != nil
       else { continue }
+      if items[key]![at].atMs <= latestMs - memoryMs { items[key]![at].isUncertain = true }
       if isAccepted {
         items[key]![at].state = .accepted
       } else {

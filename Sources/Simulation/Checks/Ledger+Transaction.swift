@@ -30,7 +30,8 @@ extension Ledger {
         guard let receipt = receipt(partition, offset) else { continue }
         onReceipt(order, receipt)
         caps.answered(
-          receipt.user, receipt.notification, receipt.device, isAccepted: receipt.isAccepted)
+          receipt.user, receipt.notification, receipt.device, isAccepted: receipt.isAccepted,
+          latestMs: wall.latestReadMs)
       }
     }
     if let (key, by) = mustBeSuperseded.min(by: { $0.key.notification < $1.key.notification }) {
@@ -175,13 +176,16 @@ extension Ledger {
 
   private func mayBeCapped(_ decision: Decision, _ input: Input) -> [Bool] {
     let horizonMs = max(scenario.horizonHours * 3_600, scenario.capWindowSeconds) * 1_000
-    func isUsedUp(_ forgottenMs: Int64) -> Bool {
-      caps.isUsedUp(
-        input.user, input.category, input.notification, nowMs: decision.decidedAtMs,
-        forgottenMs: forgottenMs)
+    var answers: [Bool] = []
+    for forgottenMs in [.min, wall.latestReadMs - horizonMs] {
+      for countsUncertain in [true, false] {
+        answers.append(
+          caps.isUsedUp(
+            input.user, input.category, input.notification, nowMs: decision.decidedAtMs,
+            forgottenMs: forgottenMs, countsUncertain: countsUncertain))
+      }
     }
-    let (known, perhaps) = (isUsedUp(.min), isUsedUp(wall.latestReadMs - horizonMs))
-    return known == perhaps ? [known] : [known, perhaps]
+    return answers.allSatisfy { $0 == answers[0] } ? [answers[0]] : [true, false]
   }
 
   private func countApproval(_ decision: Decision, _ input: Input) {
@@ -194,7 +198,11 @@ extension Ledger {
 
   private func hold(_ decision: Decision, _ input: Input) {
     let key = decision.holdKey
-    if holds[key] != nil { fail("hold", "held twice: \(decision.words)") }
+    // One that is overdue for longer than its id is remembered gives way to a repetition of it.
+    let horizonMs = scenario.horizonHours * 3_600_000
+    if let older = holds[key], older.firstDecidedAtMs > decision.decidedAtMs - horizonMs {
+      fail("hold", "held twice: \(decision.words)")
+    }
     holds[key] = Hold(
       input: input, firstDecidedAtMs: decision.decidedAtMs, decidedAtMs: decision.decidedAtMs,
       deliverAfterMs: decision.deliverAfterMs ?? 0,

@@ -149,13 +149,21 @@ public final class Simulation {
     if !faults.haveSetClocks { fleet.checkMemory(ledger) }
   }
 
+  /// However long it takes, as long as something is decided now and then.
   private func waitUntilDecided() -> Bool {
-    pass(msMax: 60_000) { [self] in ledger.firstUndecided == nil }
-    guard let input = ledger.firstUndecided else { return true }
-    ledger.fail(
-      "liveness", "candidate \(input.number) of \(input.lane) is not decided after a minute's peace"
-    )
-    return false
+    var seen = -1
+    while let input = ledger.firstUndecided {
+      guard input.number != seen else {
+        ledger.fail(
+          "liveness",
+          "candidate \(input.number) of \(input.lane) is not decided after a minute's peace")
+        return false
+      }
+      seen = input.number
+      pass(msMax: 60_000) { [self] in ledger.firstUndecided == nil }
+      if ledger.violation != nil { return false }
+    }
+    return true
   }
 
   private func pass(msMax: Int64, until isDone: () -> Bool) {

@@ -73,7 +73,8 @@ final class Faults {
     case .crash(let restartMs):
       if let some { fleet.kill(some, restartMs: restartMs) }
     case .crashAt(let key, let at, let restartMs): crashes.append((key, at, restartMs))
-    case .freeze(let ms): some?.frozenUntilMs = world.nowMs + ms
+    case .freeze(let ms):
+      if let some { some.frozenUntilMs = max(some.frozenUntilMs, world.nowMs + ms) }
     case .losses(let lost, let unanswered, let repeated, let delayed, let ms):
       losses.append(
         Losses(
