@@ -19,10 +19,11 @@ struct csim_fiber {
   struct csim_fiber *next_free;
 };
 
-static ucontext_t main_context;
-static csim_fiber *current;
+// A world lives on one thread; several may live beside each other, as in tests.
+static _Thread_local ucontext_t main_context;
+static _Thread_local csim_fiber *current;
 // Stacks that were used: a world makes and ends many fibers, and a fresh mapping costs page faults.
-static csim_fiber *free_fibers;
+static _Thread_local csim_fiber *free_fibers;
 
 static void start(void) {
   csim_fiber *self = current;

@@ -3,7 +3,7 @@ import Testing
 @testable import Simulation
 
 /// What the simulation has found in the gate, by the history that led there. Each was broken once.
-@Suite struct FoundBySeedTests {
+@Suite(.serialized) struct FoundBySeedTests {
   struct Found: Sendable {
     var seed: UInt64
     var steps: Int

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite struct SimulationTests {
+@Suite(.serialized) struct SimulationTests {
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
   func aWorldKeepsItsPromises(seed: UInt64) {
     let outcome = Simulation.run(Simulation.Options(seed: seed, steps: 3_000))

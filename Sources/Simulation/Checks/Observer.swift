@@ -22,6 +22,8 @@ final class Observer {
   /// Of transactions that are not ended.
   private var open: [Int64: [Written]] = [:]
   private let lanes: [Lane]
+  private var isAtOnce = false
+  private var snapshots: [(dueMs: Int64, offsets: [Committed])] = []
 
   init(_ world: World, _ surroundings: Surroundings, _ ledger: Ledger, lanes: [Lane]) {
     self.world = world
@@ -76,9 +78,54 @@ final class Observer {
     var offsets: Range<Int64>
   }
 
-  /// What the groups have committed beyond what they had. Nil after a violation.
+  /// What the groups have committed beyond what they had. Nil after a violation. A transaction's offsets may
+  /// show before its records do: they count when those are there.
   private func movedOffsets() -> [Move]? {
+    let dueMs = isAtOnce ? 0 : world.nowMs + surroundings.scenario.markerSpreadMs
+    isAtOnce = false
+    snapshots.append((dueMs, committedOffsets()))
+    var due: [Committed]?
+    while let first = snapshots.first, first.dueMs <= world.nowMs {
+      due = first.offsets
+      snapshots.removeFirst()
+    }
     var moves: [Move] = []
+    for one in due ?? [] {
+      let place = Ledger.Place(lane: one.lane, partition: one.partition)
+      let known =
+        one.isReceipt ? ledger.committedReceipts[one.partition] : ledger.committed[place]
+      let before = known ?? 0
+      guard one.offset >= before else {
+        ledger.fail(
+          "fencing",
+          "an offset of \(one.lane) partition \(one.partition) went back from \(before) to \(one.offset)"
+        )
+        return nil
+      }
+      guard one.offset > before else { continue }
+      moves.append(
+        Move(
+          lane: one.lane, isReceipt: one.isReceipt, partition: one.partition,
+          offsets: before..<one.offset))
+    }
+    return moves
+  }
+
+  /// Every marker is written: whatever the offsets are ahead of is there.
+  func brokerRestarted() {
+    for index in snapshots.indices { snapshots[index].dueMs = 0 }
+    isAtOnce = true
+  }
+
+  private struct Committed {
+    var lane: Lane
+    var isReceipt: Bool
+    var partition: Int32
+    var offset: Int64
+  }
+
+  private func committedOffsets() -> [Committed] {
+    var found: [Committed] = []
     let all = Array(0..<surroundings.scenario.partitions)
     for lane in lanes {
       var topics = [(topic: SimTopics.candidates(lane), partitions: all)]
@@ -86,24 +133,12 @@ final class Observer {
       let answer = world.ask(
         Requests.committed(topics, group: SimTopics.group(lane), isStable: false))
       for (index, one) in answer.offsets.enumerated() where one.offset >= 0 {
-        let isReceipt = index >= all.count
-        let place = Ledger.Place(lane: lane, partition: one.index)
-        let before =
-          (isReceipt ? ledger.committedReceipts[one.index] : ledger.committed[place]) ?? 0
-        guard one.offset >= before else {
-          ledger.fail(
-            "fencing",
-            "an offset of \(lane) partition \(one.index) went back from \(before) to \(one.offset)")
-          return nil
-        }
-        guard one.offset > before else { continue }
-        moves.append(
-          Move(
-            lane: lane, isReceipt: isReceipt, partition: one.index,
-            offsets: before..<one.offset))
+        found.append(
+          Committed(
+            lane: lane, isReceipt: index >= all.count, partition: one.index, offset: one.offset))
       }
     }
-    return moves
+    return found
   }
 
   // MARK: Telling the ledger

@@ -79,6 +79,7 @@ public final class Simulation {
     config.seed = options.seed
     config.groupMinSessionTimeoutMs = 100
     config.transactionMarkerDelayMs = scenario.markerDelayMs
+    config.transactionMarkerSpreadMs = scenario.markerSpreadMs
     world = World(seed: options.seed, config: config, keepsLines: options.keepsHistory)
     surroundings = Surroundings(scenario, world)
     ledger = Ledger(scenario, surroundings.wall)
@@ -95,6 +96,7 @@ public final class Simulation {
       world.trace.say(world.nowMs) { "committed: \(receipt), step \(order)" }
     }
     workload.start()
+    world.onRestart = { [unowned self] in observer.brokerRestarted() }
     world.onBrokerChange = { [unowned self] in observer.look() }
     fleet.onLaneEnd = { [unowned self] in check($0) }
     fleet.start()

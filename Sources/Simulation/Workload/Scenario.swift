@@ -20,6 +20,8 @@ struct Scenario {
   var preferenceEveryMs: Int64
   /// Between the decision that a transaction is committed and its markers.
   var markerDelayMs: Int64
+  /// From the markers of the offsets to those of the records.
+  var markerSpreadMs: Int64
 
   /// 2026-03-02T00:00:00Z.
   static let wallStartMs: Int64 = 1_772_409_600_000
@@ -41,6 +43,7 @@ struct Scenario {
     commitIntervalMs = random.pick([10, 100, 100])
     candidateEveryMs = random.pick([20, 50, 150])
     preferenceEveryMs = random.pick([300, 800, 2_000])
+    markerSpreadMs = random.chance(30) ? random.within(1...300) : 0
     markerDelayMs = random.chance(30) ? random.within(1...300) : 0
   }
 

@@ -24,6 +24,8 @@ final class World {
   private var exchanges: [RequestId: Exchange] = [:]
   /// Told whenever the broker did something.
   var onBrokerChange: () -> Void = {}
+  /// Told when a broker that was started again has carried out what was decided, all at once.
+  var onRestart: () -> Void = {}
   /// Says what becomes of a request on its way.
   var fate: (Exchange) -> Fate = { _ in Fate() }
   /// Told where a request is, so that its machine may be made to end there.
@@ -221,6 +223,7 @@ final class World {
     }
     exchanges.removeAll()
     broker = BrokerCore(config: config, disk: disk, nowMs: nowMs)
+    onRestart()
     settleBroker()
   }
 }
