@@ -22,6 +22,11 @@ let cxx: [CXXSetting] = [.unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])]
 let package = Package(
   name: "sendgate",
   products: [.executable(name: "sendgate", targets: ["sendgate"])],
+  traits: [
+    .trait(
+      name: "PlantedBugs",
+      description: "gates that are wrong in one way each, for the simulation to find")
+  ],
   targets: [
     // C faces: the only places that see a C library's headers.
     .target(name: "CKafka", cSettings: c, linkerSettings: [.linkedLibrary("rdkafka")]),
@@ -57,11 +62,15 @@ let package = Package(
       dependencies: ["CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Telemetry"],
       swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
+    .target(name: "CSimulation", cSettings: c),
+    .target(
+      name: "Simulation", dependencies: ["Broker", "Pipeline", "Gate", "CSimulation"],
+      swiftSettings: swift),
     .executableTarget(
       name: "sendgate",
       dependencies: [
         "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Web",
-        "Broker", "CCrypto",
+        "Broker", "Simulation", "CCrypto",
       ],
       swiftSettings: swift),
 
@@ -111,6 +120,8 @@ let package = Package(
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
       exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
     .testTarget(
       name: "CommandTests",
       dependencies: [

@@ -1,4 +1,5 @@
 import Kafka
+import Pipeline
 
 /// Why reading waits; it is tried again.
 enum ReadingProblem {

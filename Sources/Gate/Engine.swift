@@ -212,6 +212,13 @@ public final class Engine {
     let deviceID = block.deviceID(block.device(device))
     let stateStart = out.count
     let hash = writeStateKey(at.pointee.candidate, deviceID)
+    #if PlantedBugs
+      if PlantedBug.is(.duplicatesRenewed), let hash, let state,
+        state.seen(record.partition).firstSeenMs(hash, nowMs: nowMs) != nil
+      {
+        state.seen(record.partition).insert(hash, atMs: nowMs, isDeferred: false)
+      }
+    #endif
     let decision = decider.decide(
       at.pointee.candidate, at.pointee.candidate.category!, block: block, deviceIndex: device,
       isDuplicate: isSeen(hash, at, record.partition, nowMs), defaults: defaults, zones: table,

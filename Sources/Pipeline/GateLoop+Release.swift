@@ -15,6 +15,14 @@ extension GateLoop {
     for output in outputs where output.outcome != .dropped {
       let input = inputs[output.inputIndex]
       let store = holds.store(input.partition)
+      #if PlantedBugs
+        if PlantedBug.is(.supersedeForgotten) {
+          if output.outcome == .deferred {
+            holds.add(output, store, headers: source.headers(of: input), nowMs: nowMs)
+          }
+          continue
+        }
+      #endif
       if let older = holds.older(than: output, store),
         let outcome = try holds.supersede(older, store, by: output, nowMs: nowMs)
       {

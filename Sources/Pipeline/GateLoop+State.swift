@@ -42,6 +42,9 @@ extension GateLoop {
     leaks?.forget(partitions)
     for partition in partitions {
       state.forget(partition)
+      #if PlantedBugs
+        if PlantedBug.is(.holdsKeptAfterRevoke), !owned.partitions.contains(partition) { continue }
+      #endif
       holds?.forget(partition)
     }
     receipts?.partitionsChanged(forgetting: partitions)
@@ -102,6 +105,11 @@ extension GateLoop {
         }
       case .end(let position):
         if position.stream == .holds { holds!.noteEnd(position) }
+        #if PlantedBugs
+          if PlantedBug.is(.restoreToComputedPosition), !restore.isAtComputedEnd(position) {
+            return
+          }
+        #endif
         guard restore.ends(position) else { return }
         state.finishRestore(position.partition, nowMs: wallMs)
         restored.append(position.partition)

@@ -45,10 +45,25 @@ extension GateLoop {
   func commit(isRebalance: Bool = false) throws(LaneEnd) {
     epochs.goIdle(epochSlot)
     let startMs = clock.monotonicMs()
-    guard try perform(.flush, sink.flush) else { return }
-    let claim = isRebalance ? currentClaim() : self.claim!
-    let positions = owned.positions
-    let receiptPositions = receipts?.owned.positions ?? []
+    #if PlantedBugs
+      if !PlantedBug.is(.commitBeforeFlush) {
+        guard try perform(.flush, sink.flush) else { return }
+      }
+      var claim = isRebalance ? currentClaim() : self.claim!
+      if PlantedBug.is(.claimAtCommit) {
+        claim = source.claim() ?? GroupClaim(generation: -1, memberID: "")
+      }
+      if PlantedBug.is(.unfencedOffsets) { claim = GroupClaim(generation: -1, memberID: "") }
+      let isReleasesAlone = PlantedBug.is(.releasesWithoutOffsets) && transactionRecords == 0
+      let positions = isReleasesAlone ? [] : owned.positions
+      let isReceiptless = isReleasesAlone || PlantedBug.is(.receiptOffsetsLeftOut)
+      let receiptPositions = isReceiptless ? [] : receipts?.owned.positions ?? []
+    #else
+      guard try perform(.flush, sink.flush) else { return }
+      let claim = isRebalance ? currentClaim() : self.claim!
+      let positions = owned.positions
+      let receiptPositions = receipts?.owned.positions ?? []
+    #endif
     guard
       try perform(
         .sendOffsets,
@@ -106,6 +121,9 @@ extension GateLoop {
     counters.add(1, to: .producersReplaced)
     onEvent(.producerReplaced(reason))
     clock.sleep(ms: transaction.pauseMs)
+    #if PlantedBugs
+      if PlantedBug.is(.stateKeptAfterReplace) { return giveUpBatch() }
+    #endif
     while true {
       do throws(Failure) {
         owned.own(try source.startOffsets(of: owned.partitions))
@@ -120,9 +138,19 @@ extension GateLoop {
 
   /// Back to where the transaction began, or would have.
   private func giveUpBatch() {
-    owned.rewind()
-    state.rollback()
-    holds?.rollback()
+    #if PlantedBugs
+      if PlantedBug.is(.noRewindAfterAbort) { owned.commit() } else { owned.rewind() }
+      if PlantedBug.is(.seenKeptAfterAbort) {
+        state.commit(nowMs: clock.wallMs())
+      } else {
+        state.rollback()
+      }
+      if PlantedBug.is(.holdsEndedByAbort) { holds?.commit() } else { holds?.rollback() }
+    #else
+      owned.rewind()
+      state.rollback()
+      holds?.rollback()
+    #endif
     leaks?.rollback()
     leaks?.settle(counters)
     receipts?.rewind()

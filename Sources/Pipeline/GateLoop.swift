@@ -222,7 +222,13 @@ public final class GateLoop<
   /// Pauses while the preferences are not to be relied on, resumes when they are. Paused, the lane
   /// still polls: a consumer that does not is put out of its group.
   private func heedPreferences(nowMs: Int64) -> Bool {
-    let mayDecide = readiness.mayDecide(nowMs: nowMs, staleMsMax: settings.staleMsMax)
+    #if PlantedBugs
+      let mayDecide =
+        PlantedBug.is(.stalePreferences) && readiness.isReady
+        || readiness.mayDecide(nowMs: nowMs, staleMsMax: settings.staleMsMax)
+    #else
+      let mayDecide = readiness.mayDecide(nowMs: nowMs, staleMsMax: settings.staleMsMax)
+    #endif
     guard mayDecide == isPaused else { return mayDecide }
     do throws(Failure) {
       // What is being restored stays paused.

@@ -80,6 +80,15 @@ public struct StateRestore {
     return true
   }
 
+  #if PlantedBugs
+    /// Whether the last record read is the one before the end.
+    func isAtComputedEnd(_ position: StatePosition) -> Bool {
+      guard let (i, j) = cursor(position) else { return false }
+      let cursor = partitions[i].cursors[j]
+      return cursor.end == 0 || cursor.next == cursor.end
+    }
+  #endif
+
   private func index(_ partition: Int32) -> Int? {
     partitions.firstIndex { $0.partition == partition }
   }

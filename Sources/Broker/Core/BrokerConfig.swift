@@ -27,6 +27,9 @@ public struct BrokerConfig: Sendable {
   /// How long after EndTxn the markers are written. Kafka takes a moment, in which the next
   /// AddPartitionsToTxn finds CONCURRENT_TRANSACTIONS; none here unless asked for.
   public var transactionMarkerDelayMs: Int64 = 0
+  /// How much later the markers of partitions are written than those of groups. Kafka writes each when
+  /// it can: a transaction's offsets may show before its records do. None here unless asked for.
+  public var transactionMarkerSpreadMs: Int64 = 0
 
   /// How often retention and compaction look at the logs.
   public var logCheckIntervalMs: Int64 = 1000

@@ -36,9 +36,17 @@ extension BrokerCore {
     }
   }
 
-  func writeMarkers(_ id: String) {
+  func writeMarkers(_ id: String, isRecovery: Bool = false) {
     guard let transaction = transactions[id], transaction.isEnding else { return }
     let commit = transaction.state == .prepareCommit
+    if config.transactionMarkerSpreadMs > 0, !transaction.groups.isEmpty, !isRecovery {
+      for name in transaction.groups.sorted() {
+        endOffsets(of: name, producerId: transaction.producerId, commit: commit)
+      }
+      transaction.groups.removeAll()
+      timers.add(.markers(id: id), at: nowMs + config.transactionMarkerSpreadMs)
+      return
+    }
     for name in transaction.partitions.sorted() {
       // A topic deleted meanwhile needs none.
       guard let topic = topics[name.topic], let partition = partition(name.topic, name.index) else {

@@ -1,6 +1,6 @@
 extension Request {
   /// An answer of the right shape that carries an error wherever the request can be told of one.
-  func refused(_ code: ErrorCode) -> Response {
+  public func refused(_ code: ErrorCode) -> Response {
     switch self {
     case .produce(let r):
       var response = ProduceResponse()

@@ -89,7 +89,7 @@ extension BrokerCore {
     for id in transactions.keys.sorted() {
       let transaction = transactions[id]!
       if transaction.state == .ongoing { watch(transaction) }
-      if transaction.isEnding { writeMarkers(id) }
+      if transaction.isEnding { writeMarkers(id, isRecovery: true) }
     }
   }
 

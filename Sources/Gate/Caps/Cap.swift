@@ -27,6 +27,9 @@ struct Cap {
   func freesAtMs(
     _ entries: UnsafeBufferPointer<CapEntry>, nowMs: Int64, zone: UInt16, in zones: ZoneTable
   ) -> Int64? {
+    #if PlantedBugs
+      if PlantedBug.is(.capOffByOne), entries.count <= count { return nil }
+    #endif
     guard entries.count >= count else { return nil }
     switch style {
     case .sliding: return slidingFreesAtMs(entries, nowMs)

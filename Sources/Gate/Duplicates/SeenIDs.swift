@@ -54,7 +54,12 @@ final class SeenIDs {
   }
 
   @inline(__always)
-  private func isExpired(_ atMs: Int64, _ nowMs: Int64) -> Bool { atMs <= nowMs - limits.horizonMs }
+  private func isExpired(_ atMs: Int64, _ nowMs: Int64) -> Bool {
+    #if PlantedBugs
+      if PlantedBug.is(.horizonTooShort) { return atMs <= nowMs - limits.horizonMs / 2 }
+    #endif
+    return atMs <= nowMs - limits.horizonMs
+  }
 
   @inline(__always)
   private func find(_ hash: SeenHash) -> UInt64? {
@@ -180,6 +185,9 @@ final class SeenIDs {
 
   /// The older of the two that may go, if one has to.
   private func forgetOne(nowMs: Int64) -> Bool {
+    #if PlantedBugs
+      if PlantedBug.is(.nothingForgotten) { return false }
+    #endif
     let isFull = approved.live + released > limits.entriesMax
     let approvedMs = approved.isEmpty ? Int64.max : approved.oldest.atMs
     let deferredMs = deferred.head == heldFrom ? Int64.max : deferred.oldest.atMs

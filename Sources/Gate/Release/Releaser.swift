@@ -68,15 +68,21 @@ public final class Releaser {
 
   /// Decides holds again, as their records stand on `notifications.deferred`; one answer each, in
   /// their order. The answers live until the next call.
+  /// - Parameter erasedOnly: of users that are there it decides nothing, and counts nothing: their
+  ///   answer is `heldOn` without a record. Who was erased may be back by the time this is asked.
   public func release(
-    _ holds: UnsafeBufferPointer<InputRecord>, nowMs: Int64
+    _ holds: UnsafeBufferPointer<InputRecord>, nowMs: Int64, erasedOnly: Bool = false
   ) -> UnsafeBufferPointer<ReleasedHold> {
     read(holds)
     let defaults = preferences.defaults
     let table = zones.current
     encoder.startBatch(zones: table, nowMs: nowMs)
     for index in 0..<holds.count where work[index].held != nil {
-      decide(work + index, holds[index].partition, defaults, table, nowMs)
+      if erasedOnly, confirmed(work + index) != nil {
+        work[index].fate = .heldOn
+      } else {
+        decide(work + index, holds[index].partition, defaults, table, nowMs)
+      }
     }
     return finish(holds.count)
   }
@@ -181,7 +187,12 @@ public final class Releaser {
       isDuplicate: false, defaults: defaults, zones: table, nowMs: nowMs,
       caps: ask.map { state!.capView(partition, $0, nowMs: nowMs) },
       heldSinceMs: held.firstDecidedAtMs)
-    if decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
+    #if PlantedBugs
+      let isCounting = !PlantedBug.is(.capNotCountedAtRelease)
+      if isCounting, decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
+    #else
+      if decision.outcome == .approved, let ask { count(held, ask, partition, nowMs) }
+    #endif
     at.pointee.provider = Provider(block.device(device).platform)
     write(decision, at, held, supersededBy: nil, table)
   }

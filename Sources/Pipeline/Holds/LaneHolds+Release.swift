@@ -85,7 +85,8 @@ extension LaneHolds {
       for i in 0..<count {
         inputs.initializeElement(at: i, to: Self.input(payloads[from + i]!, store))
       }
-      return releaser.release(UnsafeBufferPointer(inputs), nowMs: nowMs)
+      return releaser.release(
+        UnsafeBufferPointer(inputs), nowMs: nowMs, erasedOnly: !batch.isPaced)
     }
     var written = 0
     for i in 0..<count {
@@ -127,7 +128,14 @@ extension LaneHolds {
   private static func outcome(
     _ result: ReleasedHold, _ payload: HoldPayload, _ store: HoldStore
   ) -> HoldOutcome {
-    HoldOutcome(
+    #if PlantedBugs
+      if PlantedBug.is(.nullValueLeftOut) {
+        return HoldOutcome(
+          partition: store.partition, record: result.record, headers: payload.headers,
+          endedKey: nil)
+      }
+    #endif
+    return HoldOutcome(
       partition: store.partition, record: result.record, headers: payload.headers,
       endedKey: result.fate == .heldOn ? nil : result.key)
   }

@@ -141,6 +141,10 @@ public final class LaneHolds {
     headers: UnsafeRawBufferPointer, nowMs: Int64
   ) -> Restored {
     let store = store(position.partition)
+    #if PlantedBugs
+      if value == nil, PlantedBug.is(.nullValuesIgnored) { return .taken }
+      if PlantedBug.is(.holdLostInRestore), position.offset % 5 == 0 { return .taken }
+    #endif
     guard let value else {
       if let key, let identity = reader.identity(ofKey: key) {
         store.restoreRelease(of: identity)

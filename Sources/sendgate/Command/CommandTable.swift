@@ -14,5 +14,6 @@ enum CommandTable {
     AuditCommand.command,
     TokenCommand.command,
     BrokerCommand.command,
+    SimulateCommand.command,
   ]
 }

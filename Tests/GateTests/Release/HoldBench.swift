@@ -39,12 +39,14 @@ final class HoldBench {
     return decided[0]
   }
 
-  func release(_ records: [[UInt8]?], nowMs: Int64) -> [Outcome] {
-    withInputs(records) { releaser.release($0, nowMs: nowMs).map { Outcome($0) } }
+  func release(_ records: [[UInt8]?], nowMs: Int64, erasedOnly: Bool = false) -> [Outcome] {
+    withInputs(records) {
+      releaser.release($0, nowMs: nowMs, erasedOnly: erasedOnly).map { Outcome($0) }
+    }
   }
 
-  func release(_ record: Decided, at now: String) -> Outcome {
-    release([record.value], nowMs: instant(now) * 1000)[0]
+  func release(_ record: Decided, at now: String, erasedOnly: Bool = false) -> Outcome {
+    release([record.value], nowMs: instant(now) * 1000, erasedOnly: erasedOnly)[0]
   }
 
   func supersede(_ record: Decided, by newer: Decided, collapseKey: String?, at now: String)

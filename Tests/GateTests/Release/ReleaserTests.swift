@@ -222,6 +222,17 @@ import Testing
     #expect(bench.release(mute, at: Self.morning).verdict == "erased")
   }
 
+  /// A user that was erased and is back by the time the hold is looked at: nothing is decided of it, so
+  /// that nothing is counted against a cap that does not leave.
+  @Test func whoIsBackIsNotDecidedAgain() {
+    let bench = bench()
+    let hold = bench.hold(HoldBench.candidate(), at: Self.night)
+    let kept = bench.release(hold, at: Self.morning, erasedOnly: true)
+    #expect(kept.verdict == "heldOn" && kept.record == nil && kept.key == nil)
+    withBytes("u") { _ = bench.gate.table.apply(key: $0, value: nil, offset: 2) }
+    #expect(bench.release(hold, at: Self.morning, erasedOnly: true).verdict == "erased")
+  }
+
   @Test func superseded() throws {
     let bench = bench()
     let collapse = #","collapse_key":"order-7""#

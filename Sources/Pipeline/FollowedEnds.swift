@@ -3,7 +3,7 @@
 ///
 /// A computed position will not do: control markers and compaction leave gaps, so that the last
 /// record's offset plus one may never be the end. The end-of-partition event counts them.
-struct FollowedEnds {
+public struct FollowedEnds {
   private struct Partition {
     /// Everything below is read.
     var reached: Int64 = 0
@@ -14,11 +14,13 @@ struct FollowedEnds {
   }
   private var partitions: [Partition]
 
-  init(partitionCount: Int) { partitions = Array(repeating: Partition(), count: partitionCount) }
+  public init(partitionCount: Int) {
+    partitions = Array(repeating: Partition(), count: partitionCount)
+  }
 
   /// An answer about where a partition ends. `atMs` is the instant of asking: what was written
   /// after that may be missing from the answer.
-  mutating func asked(atMs: Int64, partition: Int32, end: Int64) {
+  public mutating func asked(atMs: Int64, partition: Int32, end: Int64) {
     guard partitions.indices.contains(Int(partition)) else { return }
     // An unreached older answer stays. Under steady writing a new one each time would always be
     // ahead of the reading, and freshness would never be known.
@@ -29,7 +31,7 @@ struct FollowedEnds {
   }
 
   /// A record was read (`offset` is the next), or the end of the partition was.
-  mutating func reached(partition: Int32, offset: Int64) {
+  public mutating func reached(partition: Int32, offset: Int64) {
     guard partitions.indices.contains(Int(partition)) else { return }
     partitions[Int(partition)].reached = max(partitions[Int(partition)].reached, offset)
     settle(Int(partition))
@@ -43,7 +45,7 @@ struct FollowedEnds {
 
   /// The instant up to which everything is read, in every partition; nil until each has been read
   /// to the end it had when it was first asked for.
-  var freshAtMs: Int64? {
+  public var freshAtMs: Int64? {
     var oldest: Int64?
     for partition in partitions {
       guard let fresh = partition.freshAtMs else { return nil }

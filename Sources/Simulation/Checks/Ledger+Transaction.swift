@@ -1,0 +1,291 @@
+import Gate
+
+/// What a committed transaction did.
+enum CommittedStep {
+  case decision(Decision)
+  /// A null value on the deferred topic.
+  case holdEnd(key: [UInt8])
+  case receipt(partition: Int32, offset: Int64)
+}
+
+/// The promises, checked at each commit in the order in which the gate did things.
+extension Ledger {
+  /// Of one transaction, or of several that were committed at the same time.
+  func apply(_ steps: [(order: Int64, step: CommittedStep)]) {
+    countTransaction()
+    var touched: [Int: Decision] = [:]
+    var mustBeSuperseded: [HoldKey: String] = [:]
+    for (order, step) in steps.sorted(by: { $0.order < $1.order }) {
+      switch step {
+      case .decision(let decision):
+        if decision.heldSinceMs == nil {
+          touched[decision.number] = decision
+          first(decision, &mustBeSuperseded)
+        } else {
+          ofHold(decision, &mustBeSuperseded)
+        }
+        count(decision)
+      case .holdEnd(let key): endHold(key)
+      case .receipt(let partition, let offset):
+        guard let receipt = receipt(partition, offset) else { continue }
+        onReceipt(order, receipt)
+        caps.answered(
+          receipt.user, receipt.notification, receipt.device, isAccepted: receipt.isAccepted,
+          latestMs: wall.latestReadMs)
+      }
+    }
+    if let (key, by) = mustBeSuperseded.min(by: { $0.key.notification < $1.key.notification }) {
+      fail("supersede", "the hold \(key) stays beside \(by), which takes its place")
+    }
+    if let key = holds.filter({ $0.value.isEnded }).keys.min(by: {
+      $0.notification < $1.notification
+    }) {
+      fail("hold", "the hold \(key) ended and has no null value: it will be released again")
+    }
+    for (number, decision) in touched.sorted(by: { $0.key < $1.key })
+    where decided[number] != expected[number] {
+      fail(
+        "exactly once",
+        "candidate \(number) was decided for \(decided[number]!.sorted()) and not for "
+          + "\(expected[number]!.sorted()): \(decision.words)")
+    }
+  }
+
+  // MARK: First decisions
+
+  private func first(
+    _ decision: Decision, _ mustBeSuperseded: inout [HoldKey: String]
+  ) {
+    guard inputs.indices.contains(decision.number) else {
+      return fail("exactly once", "decided what was never issued: \(decision.words)")
+    }
+    let input = inputs[decision.number]
+    guard input.lane == decision.lane, input.partition == decision.partition,
+      input.user == decision.user, input.notification == decision.notification
+    else { return fail("exactly once", "decided elsewhere or otherwise: \(decision.words)") }
+    guard decided[input.number, default: []].insert(decision.device).inserted else {
+      return fail("exactly once", "decided twice: \(decision.words)")
+    }
+    checkOrder(decision, input)
+    if ["expired", "unknown_user"].contains(decision.reason) {
+      expected[input.number] = [input.device ?? ""]
+      checkCandidateItself(decision, input)
+    } else {
+      judge(decision, input, heldSinceMs: nil)
+    }
+    guard decision.outcome != "dropped" else { return }
+    seen[SeenKey(lane: input.lane, hold: decision.holdKey)] = decision.decidedAtMs
+    noteSuperseded(by: decision, input, &mustBeSuperseded)
+    if decision.outcome == "approved" {
+      countApproval(decision, input)
+    } else {
+      hold(decision, input)
+    }
+  }
+
+  private func checkOrder(_ decision: Decision, _ input: Input) {
+    let key = "\(decision.topic) \(input.lane) \(input.user)"
+    if let newest = newestInTopic[key], newest > input.offset {
+      fail("order", "came behind the candidate at \(newest): \(decision.words)")
+    }
+    newestInTopic[key] = input.offset
+  }
+
+  /// Rows 4 and 5.
+  private func checkCandidateItself(
+    _ decision: Decision, _ input: Input
+  ) {
+    let isExpired = input.expiresAtMs.map { $0 <= decision.decidedAtMs } ?? false
+    guard (decision.reason == "expired") == isExpired else {
+      return fail("decision", "expiry is \(isExpired): \(decision.words)")
+    }
+    guard !isExpired else { return }
+    let entries = documents[input.user] ?? []
+    let least = leastIndex(entries, decision)
+    let mayBeAbsent = least < 0 || entries[least...].contains { $0.document == nil }
+    if !mayBeAbsent { fail("preferences", "its document was there: \(decision.words)") }
+  }
+
+  /// Of the user's documents the one that has to be known, at least.
+  private func leastIndex(
+    _ entries: [DocumentEntry], _ decision: Decision
+  ) -> Int {
+    // A lane decides when everything was read that was there when the process started, and, where it
+    // minds staleness, what was there so long before its turn.
+    var knownMs = decision.startedAtMs
+    if decision.lane == .ordinary { knownMs = max(knownMs, decision.turnMs - SimTimes.staleMs) }
+    return (entries.lastIndex { $0.visibleAtMs < knownMs } ?? -1)
+  }
+
+  /// Holds a decision against the table, with the document that it names.
+  private func judge(
+    _ decision: Decision, _ input: Input, heldSinceMs: Int64?
+  ) {
+    let entries = documents[input.user] ?? []
+    guard let index = entries.firstIndex(where: { $0.offset == decision.preferenceOffset }),
+      let document = entries[index].document
+    else {
+      expected[input.number] = decided[input.number]
+      return fail("preferences", "names no document of its user: \(decision.words)")
+    }
+    if index < leastIndex(entries, decision) {
+      fail("preferences", "made by a document that is too old: \(decision.words)")
+    }
+    if heldSinceMs == nil {
+      expected[input.number] = Set(input.device.map { [$0] } ?? document.devices.map(\.id))
+    }
+    guard let device = document.devices.first(where: { $0.id == decision.device }),
+      let version = Int(decision.zones.dropFirst(3))
+    else { return fail("decision", "of a device that is not there: \(decision.words)") }
+    var question = Rules.Question(
+      input: input, device: device, document: document, nowMs: decision.decidedAtMs,
+      heldSinceMs: heldSinceMs, holdMsMax: scenario.holdHoursMax * 3_600_000,
+      zonesVersion: version, isDuplicate: false, isCapped: false)
+    var verdicts: [Rules.Verdict] = []
+    for isDuplicate in mayBeDuplicate(decision, input) {
+      for isCapped in mayBeCapped(decision, input) {
+        (question.isDuplicate, question.isCapped) = (isDuplicate, isCapped)
+        verdicts.append(Rules.judge(question))
+      }
+    }
+    let given = Rules.Verdict(
+      outcome: decision.outcome, reason: decision.reason,
+      deliverAfterMs: decision.deliverAfterMs)
+    guard !verdicts.contains(given) else { return }
+    fail(
+      rule(of: given, verdicts[0]),
+      "should be \(verdicts[0].outcome) \(verdicts[0].reason)"
+        + "\(verdicts[0].deliverAfterMs.map { " until \($0)" } ?? ""): \(decision.words)"
+        + "\(decision.deliverAfterMs.map { " until \($0)" } ?? "")")
+  }
+
+  private func rule(of given: Rules.Verdict, _ right: Rules.Verdict) -> String {
+    let reasons = [given.reason, right.reason]
+    if reasons.contains("duplicate") { return "duplicates" }
+    if reasons.contains("frequency_capped") { return "caps" }
+    return "decision"
+  }
+
+  /// Both where a clock that was ahead may have made the gate forget.
+  private func mayBeDuplicate(_ decision: Decision, _ input: Input) -> [Bool] {
+    let key = SeenKey(lane: input.lane, hold: decision.holdKey)
+    let horizonMs = scenario.horizonHours * 3_600_000
+    guard let atMs = seen[key], atMs > decision.decidedAtMs - horizonMs else { return [false] }
+    return atMs <= wall.latestReadMs - horizonMs ? [true, false] : [true]
+  }
+
+  private func mayBeCapped(_ decision: Decision, _ input: Input) -> [Bool] {
+    let horizonMs = max(scenario.horizonHours * 3_600, scenario.capWindowSeconds) * 1_000
+    var answers: [Bool] = []
+    for forgottenMs in [.min, wall.latestReadMs - horizonMs] {
+      for countsUncertain in [true, false] {
+        answers.append(
+          caps.isUsedUp(
+            input.user, input.category, input.notification, nowMs: decision.decidedAtMs,
+            forgottenMs: forgottenMs, countsUncertain: countsUncertain))
+      }
+    }
+    return answers.allSatisfy { $0 == answers[0] } ? [answers[0]] : [true, false]
+  }
+
+  private func countApproval(_ decision: Decision, _ input: Input) {
+    caps.approved(
+      input.user, input.category, input.notification, decision.device,
+      atMs: decision.decidedAtMs)
+  }
+
+  // MARK: Holds
+
+  private func hold(_ decision: Decision, _ input: Input) {
+    let key = decision.holdKey
+    // One that is overdue for longer than its id is remembered gives way to a repetition of it.
+    let horizonMs = scenario.horizonHours * 3_600_000
+    if let older = holds[key], older.firstDecidedAtMs > decision.decidedAtMs - horizonMs {
+      fail("hold", "held twice: \(decision.words)")
+    }
+    holds[key] = Hold(
+      input: input, firstDecidedAtMs: decision.decidedAtMs, decidedAtMs: decision.decidedAtMs,
+      deliverAfterMs: decision.deliverAfterMs ?? 0,
+      documentOffset: decision.preferenceOffset ?? -1, zones: decision.zones)
+  }
+
+  private func noteSuperseded(
+    by decision: Decision, _ input: Input, _ mustBeSuperseded: inout [HoldKey: String]
+  ) {
+    // The security lane holds nothing, and knows nothing of what the other one holds.
+    guard input.lane == .ordinary, let collapse = input.collapseKey else { return }
+    for (key, hold) in holds
+    where key.user == input.user && key.device == decision.device && !hold.isEnded
+      && hold.input.collapseKey == collapse && key.notification != input.notification
+      && mustBeSuperseded[key] == nil
+    {
+      mustBeSuperseded[key] = input.notification
+    }
+  }
+
+  private func ofHold(
+    _ decision: Decision, _ mustBeSuperseded: inout [HoldKey: String]
+  ) {
+    let key = decision.holdKey
+    guard var hold = holds[key], !hold.isEnded else {
+      return fail("hold", "there is no such hold, or not any more: \(decision.words)")
+    }
+    guard hold.firstDecidedAtMs == decision.heldSinceMs, hold.input.number == decision.number
+    else { return fail("hold", "linked to another decision: \(decision.words)") }
+    if decision.carried != "\(hold.input.partition)-\(hold.input.offset)" {
+      fail("hold", "its headers are another's, \(decision.carried): \(decision.words)")
+    }
+    if decision.reason == "superseded" {
+      guard let by = mustBeSuperseded.removeValue(forKey: key), by == decision.supersededBy else {
+        return fail("supersede", "nothing takes its place: \(decision.words)")
+      }
+    } else {
+      // A hold that must be superseded was, before anything else.
+      if mustBeSuperseded[key] != nil { fail("supersede", "decided again: \(decision.words)") }
+      decideAgain(decision, hold)
+    }
+    if decision.outcome == "deferred" {
+      hold.decidedAtMs = decision.decidedAtMs
+      hold.deliverAfterMs = decision.deliverAfterMs ?? 0
+      hold.documentOffset = decision.preferenceOffset ?? -1
+      hold.zones = decision.zones
+    } else {
+      hold.isEnded = true
+      if decision.outcome == "approved" { countApproval(decision, hold.input) }
+    }
+    holds[key] = hold
+  }
+
+  private func decideAgain(
+    _ decision: Decision, _ hold: Hold
+  ) {
+    guard decision.reason == "expired" else {
+      judge(decision, hold.input, heldSinceMs: hold.firstDecidedAtMs)
+      return checkNotEarly(decision, hold)
+    }
+    // Row 4 concerns the candidate: the preferences have no part in it.
+    let isExpired = hold.input.expiresAtMs.map { $0 <= decision.decidedAtMs } ?? false
+    if !isExpired { fail("decision", "is not expired: \(decision.words)") }
+  }
+
+  /// Before its time only by other preferences or zones, or by a clock that stands before the window.
+  private func checkNotEarly(_ decision: Decision, _ hold: Hold) {
+    guard decision.decidedAtMs < hold.deliverAfterMs, decision.decidedAtMs >= hold.decidedAtMs,
+      decision.preferenceOffset == hold.documentOffset, decision.zones == hold.zones
+    else { return }
+    fail("early release", "was to wait until \(hold.deliverAfterMs): \(decision.words)")
+  }
+
+  private func endHold(_ key: [UInt8]) {
+    let parts = key.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    guard parts.count == 3 else { return fail("hold", "a null value under no hold's key") }
+    let name = HoldKey(user: parts[0], notification: parts[1], device: parts[2])
+    guard let hold = holds.removeValue(forKey: name) else {
+      return fail("hold", "a null value for \(name), which is not held")
+    }
+    if hold.isEnded { return }
+    // Without a record only where its user was erased.
+    let wasErased = (documents[name.user] ?? []).contains { $0.document == nil }
+    if !wasErased { fail("hold", "the hold \(name) ended without a record") }
+  }
+}
