@@ -67,9 +67,15 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def one(self, selector):
-        found = self.all(selector)
-        expect(len(found) == 1, f"{len(found)} of {selector} on the page {self.driver.title!r}")
-        return found[0]
+        """The only one of these; waited for, as a page is shown from its top while its end is still being read."""
+        deadline = time.monotonic() + 5
+        while True:
+            found = self.all(selector)
+            if len(found) == 1:
+                return found[0]
+            expect(
+                time.monotonic() < deadline, f"{len(found)} of {selector} on the page {self.driver.title!r}"
+            )
 
     def press(self, selector):
         """Clicks what leads to another page, and waits until the old one is gone: the new one may look the same."""
