@@ -34,7 +34,12 @@ let package = Package(
     .target(name: "CCrypto", cSettings: c, linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CShims", cSettings: c),
+    // The contracts that are served, taken from deploy/contracts when this is compiled.
+    .target(
+      name: "CContracts",
+      cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
     .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
+    .target(name: "CSQLite", cSettings: c, linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: hot),
@@ -48,7 +53,14 @@ let package = Package(
     .target(
       name: "Producer", dependencies: ["Kafka", "Pipeline", "Gate", "Telemetry"],
       swiftSettings: swift),
-    .target(name: "Web", dependencies: ["CHTTP", "Telemetry"], swiftSettings: swift),
+    .target(
+      name: "Preferences",
+      dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
+      swiftSettings: swift),
+    .target(
+      name: "Web",
+      dependencies: ["CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Telemetry"],
+      swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .target(name: "CSimulation", cSettings: c),
     .target(
@@ -57,8 +69,8 @@ let package = Package(
     .executableTarget(
       name: "sendgate",
       dependencies: [
-        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Web", "Broker",
-        "Simulation", "CCrypto",
+        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Web",
+        "Broker", "Simulation", "CCrypto",
       ],
       swiftSettings: swift),
 
@@ -77,6 +89,10 @@ let package = Package(
       name: "holds-bench", dependencies: ["Pipeline", "Gate"], path: "Benchmarks/Holds",
       swiftSettings: swift),
     .executableTarget(
+      name: "store-bench",
+      dependencies: ["Preferences", "Pipeline", "Gate", "Telemetry", "CSQLite"],
+      path: "Benchmarks/Store", swiftSettings: swift),
+    .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),
 
@@ -91,14 +107,26 @@ let package = Package(
       name: "KafkaTests",
       dependencies: ["Kafka", "CKafka", "Consumer", "Producer", "Pipeline", "Gate"],
       swiftSettings: swift),
-    .testTarget(name: "WebTests", dependencies: ["Web", "Telemetry"], swiftSettings: swift),
+    .testTarget(
+      // store-bench: to be killed while it writes.
+      name: "PreferencesTests",
+      dependencies: [
+        "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker", "CSQLite", "store-bench",
+      ],
+      swiftSettings: swift),
+    .testTarget(
+      name: "WebTests", dependencies: ["Web", "Preferences", "Gate", "Telemetry"],
+      swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
       exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
     .testTarget(
-      name: "CommandTests", dependencies: ["sendgate", "Gate", "Kafka", "Telemetry", "Broker"],
+      name: "CommandTests",
+      dependencies: [
+        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences",
+      ],
       exclude: ["Snapshots"], swiftSettings: swift),
   ],
   cLanguageStandard: .gnu11,

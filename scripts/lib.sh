@@ -1,8 +1,10 @@
 # What the scripts share: installing what is missing, and a broker that ends with the script.
 # Sourced, after `cd` to the project's folder. Idempotent and quiet; asks nothing.
 
-packages_build="librdkafka-dev libsimdjson-dev libmicrohttpd-dev libssl-dev liblz4-dev"
+packages_build="librdkafka-dev libsimdjson-dev libmicrohttpd-dev libssl-dev liblz4-dev libsqlite3-dev"
 packages_run="tzdata kcat python3 python3-venv"
+
+packages_browser="chromium chromium-driver fonts-noto-cjk"
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }

@@ -67,6 +67,16 @@ func policyWithCaps() -> Policy {
   }
 }
 
+/// Of marketing and social, as those must be that are approved.
+var approvalsWithLinks = 0
+let linkBeginning = Array("\"unsubscribe_url\":\"\(SignedLinks.settings.baseURL)/u/".utf8)
+
+/// Whether an approval has a link where it should and nowhere else. Not in what is measured.
+func hasRightLink(_ output: OutputRecord) -> Bool {
+  let isWanted = output.category == .marketing || output.category == .social
+  return (output.value.firstRange(of: linkBeginning) != nil) == isWanted
+}
+
 let shares = [
   Share(
     name: "ordinary", lane: .ordinary,
@@ -84,6 +94,21 @@ let shares = [
 
 var seen = [Int](repeating: 0, count: Reason.allCases.count)
 let slot = epochs.register()
+
+/// Every approval of a share, before anything is counted.
+@MainActor func checkLinks(_ share: Share, _ engine: Engine) {
+  for from in stride(from: 0, to: share.candidates.records.count, by: Engine.batchRecordsMax) {
+    let records = Array(share.candidates.records[from...].prefix(Engine.batchRecordsMax))
+    records.withUnsafeBufferPointer { records in
+      epochs.passBoundary(slot)
+      for output in engine.decide(records, nowMs: nowMs) where output.outcome == .approved {
+        guard hasRightLink(output) else { fatalError("an approval without its link, or with one") }
+        if output.category != .transactional { approvalsWithLinks += 1 }
+      }
+      epochs.goIdle(slot)
+    }
+  }
+}
 
 /// Returns the allocations of one pass over a share.
 @MainActor func pass(_ share: Share, _ engine: Engine) -> UInt64 {
@@ -173,7 +198,11 @@ for share in shares {
   for partition in 0..<Candidates.partitionCount { state.open(partition) }
   let engine = Engine(
     lane: share.lane, policy: share.policy, preferences: preferences, zones: zones,
-    partitionCount: Candidates.partitionCount, state: state)
+    partitionCount: Candidates.partitionCount, state: state, links: SignedLinks.settings)
+  if share.name == "ordinary" {
+    checkLinks(share, engine)
+    state.rollback()
+  }
   let warmUp = pass(share, engine)
   state.rollback()
   if getenv("ALLOC_CHECK_ABORT") != nil { ca_abort_on_allocation(1) }
@@ -236,7 +265,8 @@ var stored: [UnsafeRawBufferPointer] = []
 
 store()
 let reader = Releaser(policy: .builtIn, preferences: preferences, zones: zones)
-let releaser = Releaser(policy: .builtIn, preferences: preferences, zones: zones)
+let releaser = Releaser(
+  policy: .builtIn, preferences: preferences, zones: zones, links: SignedLinks.settings)
 let holds = stored.map {
   InputRecord(partition: 0, offset: 0, timestampMs: 0, key: nil, value: $0, handle: nil)
 }
@@ -260,6 +290,10 @@ let reached: [Reason] = [
 ]
 for reason in reached where seen[Int(reason.rawValue)] == 0 {
   print("the workload reaches no \(reason.name)")
+  failed = true
+}
+if approvalsWithLinks == 0 {
+  print("the workload approves nothing with a link")
   failed = true
 }
 if ca_allocations() == 0 {

@@ -38,11 +38,11 @@ final class Population {
     self.idBytes = idBytes
   }
 
-  func lane(_ lane: Lane, _ state: LaneState? = nil) -> Lanes {
+  func lane(_ lane: Lane, _ state: LaneState? = nil, links: LinkSettings? = nil) -> Lanes {
     Lanes(
       engine: Engine(
         lane: lane, policy: .builtIn, preferences: preferences, zones: zones,
-        partitionCount: Candidates.partitionCount, state: state),
+        partitionCount: Candidates.partitionCount, state: state, links: links),
       epochs: epochs, slot: epochs.register(), nowMs: nowMs)
   }
 

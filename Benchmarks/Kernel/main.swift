@@ -57,6 +57,8 @@ var security = first.lane(.security)
 let state = LaneState(
   policy: .builtIn, partitionCount: Candidates.partitionCount, hashKey: (3, 4))
 var remembering = first.lane(.ordinary, state)
+var linking = first.lane(.ordinary, links: SignedLinks.settings)
+let signing = Signing(ofAll[0], count)
 let twin = options.twin.map { Twin(path: $0, of: first, documents, ofAll[0]) }
 
 var decoding = Cost(name: "decode alone")
@@ -65,6 +67,8 @@ var cached = Cost(name: "whole, 500 users (in cache)")
 var whole = populations.map { Cost(name: "whole, all users of \(millions($0.devices)) devices") }
 var alerting = Cost(name: "whole, security lane, all users")
 var seen = Cost(name: "whole, all users, ids remembered")
+var linked = Cost(name: "whole, all users, approvals with links")
+var signed = Cost(name: "a link alone (goal: 400)")
 var cxx = Cost(name: "the same in C++, all users")
 
 _ = ordinary[0].decode(ofAll[0])
@@ -78,6 +82,8 @@ for _ in 0..<options.rounds {
   // Let through anew each time, the growth of the tables included.
   for partition in 0..<Candidates.partitionCount { state.open(partition) }
   seen.measure(count) { remembering.decide(ofAll[0]) }
+  linked.measure(count) { linking.decide(ofAll[0]) }
+  signed.measure(count) { signing.sign() }
   for i in populations.indices { whole[i].measure(count) { ordinary[i].decide(ofAll[i]) } }
   if let twin { cxx.measure(count) { twin.decideAll() } }
 }
@@ -91,7 +97,9 @@ print(
 
   """)
 print(Cost.header)
-for cost in [decoding, unknown, cached] + whole + [alerting, seen] { print(cost.row) }
+for cost in [decoding, unknown, cached] + whole + [alerting, seen, linked, signed] {
+  print(cost.row)
+}
 if twin != nil { print(cxx.row) }
 print("")
 for population in populations {

@@ -8,12 +8,18 @@ public enum LaneConsumerProperties {
   ///
   /// - Parameters:
   ///   - groupID: of this lane; each lane has its own.
+  ///   - sessionTimeoutMs: how long the group waits for a silent member before its partitions go to
+  ///     another, unless the operator says otherwise; nil: librdkafka's own, 45 s.
   ///   - chosen: called once with how the fetch stall was avoided, for the log.
   public static func make(
-    _ properties: KafkaProperties, groupID: String, chosen: (String) -> Void
+    _ properties: KafkaProperties, groupID: String, sessionTimeoutMs: Int? = nil,
+    chosen: (String) -> Void
   ) throws(ConfigurationError) -> KafkaProperties {
     var properties = properties
     properties["group.id"] = groupID
+    if let sessionTimeoutMs {
+      properties.setDefaults([("session.timeout.ms", "\(sessionTimeoutMs)")])
+    }
     try properties.require(
       "enable.auto.commit", "false",
       because: "offsets are committed with the decisions made from them")

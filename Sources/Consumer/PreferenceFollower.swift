@@ -72,6 +72,7 @@ public final class PreferenceFollower {
   private let clock = SystemClock()
   private let onAlarm: @Sendable (PreferenceAlarm) -> Void
   private let onChange: (PreferenceChanges.Change) -> Void
+  private let onOptOut: (OptOut) -> Void
   private let onReady: @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void
   private var startedAtMs: Int64 = 0
   private let state: CompactedTopicReader
@@ -84,12 +85,15 @@ public final class PreferenceFollower {
   ///     them, and how long that took.
   ///   - onChange: called for each user whose preferences have changed since the lanes may rely on
   ///     them, when the table has it.
+  ///   - onOptOut: called likewise for each that switches something off for the account, and for an
+  ///     erasure.
   public init(
     table: PreferenceTable, readiness: PreferenceReadiness, counters: PreferenceCounters,
     settings: Settings, onEvent: @escaping KafkaEventHandler,
     onAlarm: @escaping @Sendable (PreferenceAlarm) -> Void,
     onReady: @escaping @Sendable (_ documents: UInt64, _ tookMs: Int64) -> Void = { _, _ in },
-    onChange: @escaping (PreferenceChanges.Change) -> Void = { _ in }
+    onChange: @escaping (PreferenceChanges.Change) -> Void = { _ in },
+    onOptOut: @escaping (OptOut) -> Void = { _ in }
   ) throws(ConfigurationError) {
     self.onReady = onReady
     self.table = table
@@ -98,6 +102,7 @@ public final class PreferenceFollower {
     self.settings = settings
     self.onAlarm = onAlarm
     self.onChange = onChange
+    self.onOptOut = onOptOut
     let onProblem = { @Sendable (problem: ReadingProblem) in
       switch problem {
       case .noTopic(let name): onAlarm(.waiting("topic \(name) does not exist"))
@@ -169,9 +174,13 @@ public final class PreferenceFollower {
       return
     }
     guard readiness.isReady else { return }
-    onChange(
-      PreferenceChanges.Change(
-        partition: record.partition, user: table.userHash(record.key!)))
+    let user = table.userHash(record.key!)
+    onChange(PreferenceChanges.Change(partition: record.partition, user: user))
+    guard !table.optOuts.isEmpty, record.timestampMs >= 0 else { return }
+    onOptOut(
+      OptOut(
+        partition: record.partition, user: user, categories: table.optOuts,
+        committedAtMs: record.timestampMs, offset: record.offset))
   }
 
   private func count(_ notes: DocumentNotes) {

@@ -33,6 +33,10 @@ public final class Engine {
   private var isNewlyCounted = false
   /// Candidates with an event or subtype that the policy does not know.
   public private(set) var unregisteredNames = 0
+  /// Duplicates that say something else than what was let through under their id.
+  public private(set) var differingDuplicates = 0
+  /// Of the candidate being decided, once it is asked for.
+  private var content: UInt16?
 
   /// One input on its way.
   private struct Work {
@@ -59,10 +63,11 @@ public final class Engine {
   ///   (`evaluate`, which has no broker).
   /// - Parameter state: what the lane remembers; nil switches rows 6 and 14 off (`evaluate`, whose
   ///   decisions are one by one).
+  /// - Parameter links: what signs the links of approvals; nil: none carries any.
   /// - Parameter seed: against input made to be slow to read; random.
   public init(
     lane: Lane, policy: Policy, preferences: PreferenceTable, zones: ZonePublisher,
-    partitionCount: Int32, state: LaneState? = nil,
+    partitionCount: Int32, state: LaneState? = nil, links: LinkSettings? = nil,
     seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
     self.lane = lane
@@ -74,7 +79,7 @@ public final class Engine {
     decider = Decider(
       rules: policy.rules, lane: lane,
       fallbackZone: fallback.withUTF8 { zones.intern(Bytes($0)) })
-    encoder = RecordEncoder(policyVersion: policy.rules.version)
+    encoder = RecordEncoder(policyVersion: policy.rules.version, links: links)
     decoder = CandidateDecoder(batchRecordsMax: Engine.batchRecordsMax, seed: seed)
     work = .allocate(capacity: Engine.batchRecordsMax)
     drafts = .allocate(capacity: outputCapacity)
@@ -179,6 +184,7 @@ public final class Engine {
     }
     let position = RecordEncoder.PreferencePosition(version: block.version, offset: block.offset)
     capAsk = state?.capAsk(at.pointee.candidate)
+    content = nil
     if block.isUnreadable {
       drop(.preferencesUnreadable, index, record, preferences: position, table)
     } else if let deviceID = at.pointee.candidate.deviceID {
@@ -215,12 +221,12 @@ public final class Engine {
     #endif
     let decision = decider.decide(
       at.pointee.candidate, at.pointee.candidate.category!, block: block, deviceIndex: device,
-      isDuplicate: isSeen(hash, record.partition, nowMs), defaults: defaults, zones: table,
+      isDuplicate: isSeen(hash, at, record.partition, nowMs), defaults: defaults, zones: table,
       nowMs: nowMs, caps: capAsk.map { state!.capView(record.partition, $0, nowMs: nowMs) })
     if decision.outcome == .dropped {
       out.removeLast(to: stateStart)
     } else if let hash {
-      remember(hash, decision.outcome, record.partition, keyStart: stateStart, nowMs)
+      remember(hash, decision.outcome, at, record.partition, keyStart: stateStart, nowMs)
     }
     if decision.outcome == .approved, let capAsk,
       state!.countApproval(record.partition, capAsk, device: deviceID, nowMs: nowMs)
@@ -264,18 +270,36 @@ public final class Engine {
   }
 
   @inline(__always)
-  private func isSeen(_ hash: SeenHash?, _ partition: Int32, _ nowMs: Int64) -> Bool {
-    guard let hash, let state else { return false }
-    return state.seen(partition).firstSeenMs(hash, nowMs: nowMs) != nil
+  private func isSeen(
+    _ hash: SeenHash?, _ at: UnsafeMutablePointer<Work>, _ partition: Int32, _ nowMs: Int64
+  ) -> Bool {
+    guard let hash, let first = state?.seen(partition).firstSeen(hash, nowMs: nowMs) else {
+      return false
+    }
+    if first.content != ContentDigest.unknown, first.content != contentOnce(at) {
+      differingDuplicates += 1
+    }
+    return true
+  }
+
+  /// Once for all devices, and not at all for what is dropped.
+  private func contentOnce(_ at: UnsafeMutablePointer<Work>) -> UInt16 {
+    if let content { return content }
+    let digest = ContentDigest.of(at.pointee.candidate)
+    content = digest
+    return digest
   }
 
   /// At once: the same id may come again in this very batch.
   private func remember(
-    _ hash: SeenHash, _ outcome: Outcome, _ partition: Int32, keyStart: Int, _ nowMs: Int64
+    _ hash: SeenHash, _ outcome: Outcome, _ at: UnsafeMutablePointer<Work>, _ partition: Int32,
+    keyStart: Int, _ nowMs: Int64
   ) {
     let valueStart = out.count
-    SeenRecord.writeValue(outcome, atMs: nowMs, to: &out)
-    state!.seen(partition).insert(hash, atMs: nowMs, isDeferred: outcome == .deferred)
+    let content = contentOnce(at)
+    SeenRecord.writeValue(outcome, atMs: nowMs, content: content, to: &out)
+    state!.seen(partition).insert(
+      hash, atMs: nowMs, isDeferred: outcome == .deferred, content: content)
     stateDrafts.add(
       partition, keyStart: keyStart, valueStart: valueStart, valueEnd: out.count)
   }
@@ -343,7 +367,10 @@ public final class Engine {
           value: Bytes(
             start: out.base + draft.valueStart, count: draft.valueEnd - draft.valueStart),
           notificationID: candidate.notificationID, deviceID: draft.deviceID,
-          collapseKey: candidate.collapseKey, hold: draft.hold))
+          collapseKey: candidate.collapseKey, hold: draft.hold,
+          user: work[draft.inputIndex].hash.first,
+          preferenceOffset: draft.outcome == .approved
+            ? work[draft.inputIndex].block!.offset : -1))
     }
     stateDrafts.finish(out.base)
   }

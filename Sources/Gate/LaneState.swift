@@ -87,7 +87,8 @@ public final class LaneState {
     }
     guard let known = SeenRecord.value(value) else { return .unreadable }
     seen.restore(
-      sip.hash(key), atMs: known.atMs, isDeferred: known.isDeferred, nowMs: nowMs)
+      sip.hash(key), atMs: known.atMs, isDeferred: known.isDeferred, content: known.content,
+      nowMs: nowMs)
     return .taken
   }
 

@@ -47,12 +47,17 @@ public struct OutputRecord {
   public var hold: HoldTimes?
   /// The candidate's; an approval or a hold takes the place of an older hold that has the same.
   public var collapseKey: UnsafeRawBufferPointer?
+  /// Of an approval: whose it is (`PreferenceTable.userHash`), and the offset of the document that it
+  /// was decided by.
+  public var user: UInt64
+  public var preferenceOffset: Int64
 
   public init(
     outcome: Outcome, reason: Reason, category: Category?, inputIndex: Int,
     key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer,
     notificationID: UnsafeRawBufferPointer?, deviceID: UnsafeRawBufferPointer? = nil,
-    collapseKey: UnsafeRawBufferPointer? = nil, hold: HoldTimes? = nil
+    collapseKey: UnsafeRawBufferPointer? = nil, hold: HoldTimes? = nil, user: UInt64 = 0,
+    preferenceOffset: Int64 = -1
   ) {
     self.outcome = outcome
     self.reason = reason
@@ -64,6 +69,8 @@ public struct OutputRecord {
     self.deviceID = deviceID
     self.collapseKey = collapseKey
     self.hold = hold
+    self.user = user
+    self.preferenceOffset = preferenceOffset
   }
 }
 

@@ -15,10 +15,13 @@ public final class PartitionReader {
     queue = ck_consumer_queue(handle.raw)
   }
 
-  /// How many partitions the topic has; nil where there is none of that name.
-  public func partitionCount(timeoutMs: Int32) throws(KafkaError) -> Int32? {
+  /// How many partitions the topic has; nil where there is none of that name. `other`: of another
+  /// topic than the reader's own.
+  public func partitionCount(
+    of other: String? = nil, timeoutMs: Int32
+  ) throws(KafkaError) -> Int32? {
     defer { handle.serveEvents() }
-    return try handle.partitionCount(of: topic, timeoutMs: timeoutMs)
+    return try handle.partitionCount(of: other ?? topic, timeoutMs: timeoutMs)
   }
 
   /// Reads each partition from its first offset, replacing what was assigned before.

@@ -45,26 +45,24 @@ public struct TopicPlan: Sendable {
   /// Kafka's own default for `max.message.bytes`.
   private static let messageBytesMax = 1_048_588
 
-  /// A decision carries its candidate's headers, so it must have as much room as its candidate: one
-  /// that is refused for its size is written again and again, and its partition stands still.
   private static func settingsMin(of role: TopicRole) -> [(key: String, value: Int)] {
     switch role {
+    // A decision carries its candidate's headers, so it must have as much room as its candidate: one
+    // that is refused for its size is written again and again, and its partition stands still.
     case .approved, .deferred, .dropped: [("max.message.bytes", messageBytesMax)]
+    // Behind an erasure that the user came back from, compaction leaves the new document alone: a
+    // gate that is down for less than this still sees both, and ends what was held before.
+    case .preferences: [("min.compaction.lag.ms", 86_400_000)]
     default: []
     }
   }
 
   private static func settings(of role: TopicRole) -> [(key: String, value: String)] {
     switch role {
-    case .deferred, .state, .stateSecurity, .preferences, .defaults:
-      // Small segments, rolled often and cleaned early: what a restore reads is mostly what is
-      // alive, and an erasure does not wait for a gigabyte to fill.
-      [
-        ("cleanup.policy", "compact"), ("segment.bytes", "67108864"), ("segment.ms", "3600000"),
-        ("min.cleanable.dirty.ratio", "0.1"),
-        // How long a reader may be away without missing an erasure.
-        ("delete.retention.ms", "86400000"),
-      ]
+    case .preferences:
+      // What an erased user's documents said is gone within this, and one run of the cleaner.
+      compacted + [("max.compaction.lag.ms", "604800000")]
+    case .deferred, .state, .stateSecurity, .defaults: compacted
     case .audit:
       [("cleanup.policy", "delete"), ("retention.ms", "-1"), ("retention.bytes", "-1")]
     case .candidate, .candidateSecurity:
@@ -75,6 +73,15 @@ public struct TopicPlan: Sendable {
       [("cleanup.policy", "delete")]
     }
   }
+
+  /// Small segments, rolled often and cleaned early: what a restore reads is mostly what is alive,
+  /// and an erasure does not wait for a gigabyte to fill.
+  private static let compacted = [
+    ("cleanup.policy", "compact"), ("segment.bytes", "67108864"), ("segment.ms", "3600000"),
+    ("min.cleanable.dirty.ratio", "0.1"),
+    // How long a reader may be away without missing an erasure.
+    ("delete.retention.ms", "86400000"),
+  ]
 
   /// Creates the topics that are missing and leaves the others alone. Returns what was created, and
   /// what could not be.

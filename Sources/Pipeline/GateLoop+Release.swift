@@ -27,7 +27,7 @@ extension GateLoop {
         let outcome = try holds.supersede(older, store, by: output, nowMs: nowMs)
       {
         try sink.writeHolds(outcome)
-        for one in outcome { tally.note(one.record!) }
+        for one in outcome { if let record = one.record { tally.note(record) } }
       }
       if output.outcome == .deferred {
         holds.add(output, store, headers: source.headers(of: input), nowMs: nowMs)
@@ -99,7 +99,9 @@ extension GateLoop {
         return false
       }
       for outcome in outcomes {
-        if let record = outcome.record { tally.note(record) }
+        guard let record = outcome.record else { continue }
+        tally.note(record)
+        leaks?.note(record, decidedAtMs: nowMs)
       }
       from += count
     }

@@ -17,6 +17,7 @@ extension GateLoop {
   func beginRestore(_ partitions: [Int32]) {
     guard !partitions.isEmpty else { return }
     _ = forgetState(partitions)
+    leaks?.own(partitions)
     restore.add(partitions, nowMs: clock.monotonicMs())
     noteRestoring()
     do throws(Failure) {
@@ -38,6 +39,7 @@ extension GateLoop {
       noteRestoring()
     }
     sweep.forget(partitions)
+    leaks?.forget(partitions)
     for partition in partitions {
       state.forget(partition)
       #if PlantedBugs
@@ -149,6 +151,7 @@ extension GateLoop {
       sweep.add(partition)
       holds?.start(partition)
     }
+    leaks?.start(restored, nowMs: clock.wallMs())
     receipts?.partitionsChanged()
     // The source was paused, and is where it thinks it was.
     mustSeek = true

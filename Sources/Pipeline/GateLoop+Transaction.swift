@@ -34,7 +34,10 @@ extension GateLoop {
       try recover(from: error, at: .write)
       return
     }
-    for output in outputs { tally.note(output) }
+    for output in outputs {
+      tally.note(output)
+      leaks?.note(output, decidedAtMs: nowMs)
+    }
   }
 
   /// Flush, then offsets, then commit: an offset must not be in a transaction that lacks an output.
@@ -148,6 +151,8 @@ extension GateLoop {
       state.rollback()
       holds?.rollback()
     #endif
+    leaks?.rollback()
+    leaks?.settle(counters)
     receipts?.rewind()
     sweep.rewind()
     sweptRecords = 0
@@ -168,6 +173,8 @@ extension GateLoop {
       holds.commit()
       holds.drainTally { counters.add($1, to: $0) }
     }
+    leaks?.commit()
+    leaks?.settle(counters)
     noteReceiptsCommitted()
     sweep.commit()
     counters.add(UInt64(sweptRecords), to: .stateRecordsForgotten)
@@ -176,6 +183,7 @@ extension GateLoop {
     counters.add(UInt64(transactionRecords), to: .records)
     counters.add(1, to: .commits)
     counters.set(.unregisteredNames, UInt64(decider.unregisteredNames))
+    counters.set(.differingDuplicates, UInt64(decider.differingDuplicates))
     counters.set(.committedAtMs, nowMs)
     counters.set(.committedProcessMs, clock.processMs())
     counters.commitLatency.observe(ms: nowMs - startMs)

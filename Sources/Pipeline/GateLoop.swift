@@ -43,6 +43,8 @@ public final class GateLoop<
   let holds: LaneHolds?
   /// Nil where the policy counts nothing.
   let receipts: ReceiptIntake?
+  /// Nil in a lane whose categories nobody opts out of.
+  let leaks: LeakMeter?
   let settings: LoopSettings
   let counters: LoopCounters
   let control: LaneControl
@@ -87,7 +89,7 @@ public final class GateLoop<
   public init(
     source: Source, sink: Sink, clock: Clock, decider: Deciding, state: LaneState,
     stateSource: States, holds: LaneHolds? = nil, receipts: ReceiptIntake? = nil,
-    settings: LoopSettings,
+    leaks: LeakMeter? = nil, settings: LoopSettings,
     counters: LoopCounters, control: LaneControl, readiness: PreferenceReadiness, epochs: Epochs,
     onEvent: @escaping (LoopEvent) -> Void
   ) {
@@ -99,6 +101,7 @@ public final class GateLoop<
     self.stateSource = stateSource
     self.holds = holds
     self.receipts = receipts
+    self.leaks = leaks
     self.settings = settings
     self.counters = counters
     self.control = control
@@ -152,6 +155,9 @@ public final class GateLoop<
     try heedChanges()
     if mayDecide { try releaseHolds() }
     try sweepState()
+    leaks?.listen()
+    // One that is open may hold, or undo, the last approval before it.
+    if !transaction.isOpen { leaks?.settle(counters) }
     if transaction.isDue(nowMs: clock.monotonicMs()) { try commit() }
   }
 

@@ -15,11 +15,15 @@ public final class LoopCounters: Sendable {
     case producersReplaced
     /// Candidates with an event or subtype that the policy does not know, redone ones included.
     case unregisteredNames
+    case differingDuplicates
     /// Read back from the state topic, and answered there with null values.
     case stateRecordsRestored, stateRecordsForgotten
     /// Receipts read, and those of them that cannot be, or stand under another key than their user's
     /// or where that does not lead; notifications refunded by them.
     case receipts, receiptsUnreadable, receiptsMisplaced, refunds
+    /// Opt-outs, by user and category: all, those behind which something was still approved, those
+    /// behind which it was for longer than the objective, and those of which that is not known.
+    case optOuts, optOutLeaks, optOutLeaksLate, optOutsUnmeasured
   }
 
   public enum Gauge: Int, CaseIterable, Sendable {
@@ -61,6 +65,9 @@ public final class LoopCounters: Sendable {
   public let commitLatency = LatencyHistogram()
   /// From a record's Kafka timestamp to its commit; one record of each chunk decided.
   public let endToEndLatency = LatencyHistogram()
+  /// From an opt-out's Kafka timestamp to the last approval on an older document; zero where there was
+  /// none.
+  public let optOutLeak = LatencyHistogram()
 
   public init() {}
 

@@ -202,10 +202,14 @@ public protocol Decider: AnyObject {
 
   /// Candidates so far with an event or subtype that the policy does not know.
   var unregisteredNames: Int { get }
+
+  /// Duplicates so far that say something else than what was let through under their id.
+  var differingDuplicates: Int { get }
 }
 
 extension Decider {
   public var unregisteredNames: Int { 0 }
+  public var differingDuplicates: Int { 0 }
 }
 
 extension Engine: Decider {}

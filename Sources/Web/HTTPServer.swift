@@ -1,60 +1,60 @@
 import CHTTP
 import Synchronization
 
-/// One request, as far as anything here looks at it.
-public struct HTTPRequest {
-  public let method: String
-  /// Without the query, percent-decoded.
-  public let path: String
-  private let hasArgument: (String) -> Bool
-
-  public init(method: String, path: String, hasArgument: @escaping (String) -> Bool) {
-    self.method = method
-    self.path = path
-    self.hasArgument = hasArgument
-  }
-
-  /// Whether the query names it, with or without a value: `?verbose`.
-  public func has(argument name: String) -> Bool { hasArgument(name) }
-}
-
-public struct HTTPResponse: Sendable {
-  public var status: Int
-  public var contentType: String
-  public var body: [UInt8]
-  /// The methods that the path does serve; for 405.
-  public var allow: String?
-
-  public init(status: Int, contentType: String, body: [UInt8], allow: String? = nil) {
-    self.status = status
-    self.contentType = contentType
-    self.body = body
-    self.allow = allow
-  }
-
-  public static func text(_ status: Int, _ body: String) -> HTTPResponse {
-    HTTPResponse(status: status, contentType: "text/plain; charset=utf-8", body: Array(body.utf8))
-  }
-}
-
 /// What a client may take of the server.
 public struct HTTPLimits: Sendable {
-  /// Connections at once, at least 2; when all are taken the oldest makes way for the next.
+  /// Connections at once, at least 2 and twice the threads; when all are taken, the one longest
+  /// without a request makes way for the next.
   public var connectionsMax = 64
   /// Seconds without a byte after which a connection is closed.
   public var idleSecondsMax = 10
   /// Bytes for the request line and headers of a connection.
   public var connectionBytesMax = 16_384
+  /// The longest body that is read; 0: none is.
+  public var bodyBytesMax = 0
+  /// A longer body is read to its end and thrown away up to so many bytes, so that its sender sees
+  /// the refusal; a still longer one is refused unread.
+  public var bodyDiscardBytesMax = 0
+  /// How long a stop waits for requests that have begun, milliseconds.
+  public var drainMs = 0
 
   public init() {}
+}
+
+public enum HTTPThreads: Sendable, Equatable {
+  /// One for all: handlers run one at a time, and must not wait.
+  case one
+  /// So many, at least 2, each with its share of the connections.
+  case pool(Int)
+  /// One for each connection: a handler that waits delays nobody else.
+  case perConnection
+
+  var count: UInt32 {
+    switch self {
+    case .one: 1
+    case .pool(let count): UInt32(count)
+    case .perConnection: 0
+    }
+  }
+}
+
+/// What a server proves itself with: certificate chain and private key, PEM.
+public struct HTTPCertificate: Sendable {
+  public var chain: String
+  public var key: String
+
+  public init(chain: String, key: String) {
+    self.chain = chain
+    self.key = key
+  }
 }
 
 public struct HTTPServerError: Error, CustomStringConvertible {
   public let description: String
 }
 
-/// An HTTP server with one thread of its own, on which the handler runs, one request at a time.
-/// Stop it before letting go of it.
+/// An HTTP/1.1 server with threads of its own, on which the handler runs. Stop it before letting go
+/// of it.
 public final class HTTPServer: Sendable {
   private final class Handler: Sendable {
     let respond: @Sendable (HTTPRequest) -> HTTPResponse
@@ -71,21 +71,33 @@ public final class HTTPServer: Sendable {
   public let port: UInt16
   private let handle: Mutex<Handle?>
 
+  /// - Parameter respond: called from several threads at a time unless `threads` is `.one`.
   public init(
-    address: ListenAddress, limits: HTTPLimits = HTTPLimits(),
+    address: ListenAddress, limits: HTTPLimits = HTTPLimits(), threads: HTTPThreads = .one,
+    certificate: HTTPCertificate? = nil,
     respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) throws(HTTPServerError) {
     precondition(
-      limits.connectionsMax >= 2, "with one connection a client could keep all others out")
-    // Held by C until stop has joined the thread: the handler outlives its last call.
+      limits.connectionsMax >= 2 && limits.connectionsMax >= 2 * threads.count,
+      "with one connection for a thread a client could keep all others out")
+    // Held by C until stop has joined the threads: the handler outlives its last call.
     let handler = Unmanaged.passRetained(Handler(respond))
     var reason = [CChar](repeating: 0, count: 256)
     let started = address.host.withCString { host in
-      var options = chttp_options(
-        address: host, port: address.port, connections_max: UInt32(limits.connectionsMax),
-        idle_seconds_max: UInt32(limits.idleSecondsMax),
-        connection_bytes_max: limits.connectionBytesMax)
-      return chttp_server_start(&options, Self.serve, handler.toOpaque(), &reason, reason.count)
+      HTTPCString.with(certificate?.chain) { chain in
+        HTTPCString.with(certificate?.key) { key in
+          var options = chttp_options(
+            address: host, port: address.port, threads: threads.count,
+            connections_max: UInt32(limits.connectionsMax),
+            idle_seconds_max: UInt32(limits.idleSecondsMax),
+            connection_bytes_max: limits.connectionBytesMax,
+            body_bytes_max: limits.bodyBytesMax,
+            body_discard_bytes_max: limits.bodyDiscardBytesMax,
+            drain_ms: UInt32(limits.drainMs), tls_certificate: chain, tls_key: key)
+          return chttp_server_start(
+            &options, Self.serve, handler.toOpaque(), &reason, reason.count)
+        }
+      }
     }
     guard let started else {
       handler.release()
@@ -97,7 +109,7 @@ public final class HTTPServer: Sendable {
     handle = Mutex(Handle(server: started, handler: handler))
   }
 
-  /// Closes every connection and joins the thread; no handler runs afterwards. Not from a handler.
+  /// Closes every connection and joins the threads; no handler runs afterwards. Not from a handler.
   public func stop() {
     guard let running = handle.withLock({ $0.take() }) else { return }
     chttp_server_stop(running.server)
@@ -110,15 +122,14 @@ public final class HTTPServer: Sendable {
 
   private static let serve: chttp_handler = { context, request, response in
     let handler = Unmanaged<Handler>.fromOpaque(context!).takeUnretainedValue()
-    let raw = request!.pointee
-    let answer = handler.respond(
-      HTTPRequest(
-        method: String(cString: raw.method), path: String(cString: raw.path),
-        hasArgument: { chttp_request_has_argument(request, $0) }))
-    answer.body.withUnsafeBytes { body in
-      chttp_respond(
-        response, UInt32(answer.status), answer.contentType, answer.allow, body.baseAddress,
-        body.count)
-    }
+    HTTPExchange.answer(handler.respond(HTTPExchange.read(request!)), to: response!)
+  }
+}
+
+enum HTTPCString {
+  /// A C string for the time of a call, or NULL.
+  static func with<R>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> R) -> R {
+    guard let text else { return body(nil) }
+    return text.withCString { body($0) }
   }
 }

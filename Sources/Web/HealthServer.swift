@@ -36,25 +36,36 @@ public struct HealthSource: Sendable {
     let answer: HTTPResponse
     switch request.path {
     case "/metrics":
-      answer = HTTPResponse(
-        status: 200, contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        body: metrics())
+      answer = metricsPage
     case "/livez":
-      answer = Self.report(
-        heartbeats.map(Self.check), good: "alive", bad: "not alive",
-        isVerbose: request.has(argument: "verbose"))
+      answer = alivePage(isVerbose: request.has(argument: "verbose"))
     case "/readyz":
-      answer = Self.report(
-        readiness(), good: "ready", bad: "not ready", isVerbose: request.has(argument: "verbose"))
+      answer = readyPage(isVerbose: request.has(argument: "verbose"))
     default:
       return .text(404, "not found: this serves /metrics, /livez and /readyz\n")
     }
     guard request.method == "GET" || request.method == "HEAD" else {
-      var refusal = HTTPResponse.text(405, "only GET and HEAD\n")
-      refusal.allow = "GET, HEAD"
-      return refusal
+      return .text(405, "only GET and HEAD\n").adding("Allow", "GET, HEAD")
     }
     return answer
+  }
+
+  /// The metrics in OpenMetrics text.
+  public var metricsPage: HTTPResponse {
+    HTTPResponse(
+      status: 200, contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8",
+      body: metrics())
+  }
+
+  /// Whether every loop went round lately.
+  public func alivePage(isVerbose: Bool) -> HTTPResponse {
+    Self.report(
+      heartbeats.map(Self.check), good: "alive", bad: "not alive", isVerbose: isVerbose)
+  }
+
+  /// Whether all checks hold.
+  public func readyPage(isVerbose: Bool) -> HTTPResponse {
+    Self.report(readiness(), good: "ready", bad: "not ready", isVerbose: isVerbose)
   }
 
   private static func check(_ heartbeat: Heartbeat) -> ReadinessCheck {

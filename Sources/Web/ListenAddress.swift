@@ -37,6 +37,11 @@ public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
+  /// A numeric address without a port, as a proxy writes it.
+  static func client(_ text: String) -> ClientAddress? {
+    (bytes(text, AF_INET) ?? bytes(text, AF_INET6)).map { ClientAddress($0) }
+  }
+
   private static func bytes(_ host: String, _ family: Int32) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: family == AF_INET ? 4 : 16)
     // A NUL would end the C string early and let the rest pass unread.

@@ -248,5 +248,17 @@ private func reason(_ record: Stored, _ engine: Engine) -> Reason {
     try "short".write(toFile: key, atomically: false, encoding: .utf8)
     #expect(check("hash.key.file=\(key)").code == 78)
     #expect(check("http.address=localhost:9464").error.contains("not looked up"))
+
+    let links = [
+      "unsubscribe.base_url=https://example.com", "unsubscribe.keys_file=\(folder)/links",
+    ]
+    #expect(check(links[0]).error.contains("is of no use without unsubscribe.keys_file"))
+    #expect(check(links[1]).error.contains("is of no use without unsubscribe.base_url"))
+    let missing = check(links[0], links[1])
+    #expect(missing.code == 66 && missing.error.contains("sendgate link-key new"))
+    #expect(dispatch(["link-key", "new", "--file", "\(folder)/links"]).code == 0)
+    #expect(check(links[0], links[1]).code == 0)
+    chmod("\(folder)/links", 0o644)
+    #expect(check(links[0], links[1]).code == 78)
   }
 }

@@ -79,10 +79,16 @@ import Testing
     #expect(!chosen.isEmpty)
     #expect(properties["partition.assignment.strategy"] == "cooperative-sticky")
     #expect(properties["isolation.level"] == "read_committed")
+    #expect(properties["session.timeout.ms"] == nil)
+    let short = try LaneConsumerProperties.make(
+      KafkaProperties([:]), groupID: "g", sessionTimeoutMs: 10_000, chosen: { _ in })
+    #expect(short["session.timeout.ms"] == "10000")
     let kept = try LaneConsumerProperties.make(
       KafkaProperties([
         "partition.assignment.strategy": "range", "queued.min.messages": "9",
-      ]), groupID: "g", chosen: { _ in })
+        "session.timeout.ms": "7000",
+      ]), groupID: "g", sessionTimeoutMs: 10_000, chosen: { _ in })
+    #expect(kept["session.timeout.ms"] == "7000")
     #expect(kept["partition.assignment.strategy"] == "range")
     #expect(kept["queued.min.messages"] == "9")
   }

@@ -63,6 +63,11 @@ import Testing
       #expect(settings["segment.ms"] == "\(3600 * 1000)")
       #expect(settings["min.cleanable.dirty.ratio"] == "0.1")
     }
+    // What an erased user's documents said goes in a stated time.
+    let preferences = Self.plan.topics.first { $0.role == .preferences }!
+    #expect(
+      preferences.settings.contains { $0.key == "max.compaction.lag.ms" && $0.value == "604800000" }
+    )
     let audit = Self.plan.topics.first { $0.role == .audit }!
     #expect(audit.settings.contains { $0.key == "retention.ms" && $0.value == "-1" })
   }
@@ -84,6 +89,21 @@ import Testing
           ])
       }
     }
+  }
+}
+
+/// A gate that is down for less sees an erasure also where the user is back.
+@Test func erasuresAreNotCompactedAwayAtOnce() {
+  for (value, isGood) in [("0", false), ("86399999", false), ("86400000", true)] {
+    var settings = TopicPlanTests.rightSettings
+    settings["preferences.state"]!["min.compaction.lag.ms"] = value
+    let findings = TopicPlanTests.plan.findings(
+      counts: TopicPlanTests.rightCounts, settings: settings)
+    #expect(
+      findings.map(\.description)
+        == (isGood
+          ? []
+          : ["preferences.state: min.compaction.lag.ms is \(value), it must be at least 86400000"]))
   }
 }
 

@@ -23,6 +23,7 @@ ROOT = HERE.parents[1]
 CONTRACTS = ROOT / "deploy/contracts"
 sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parent / "cases")]
 import fuzz  # noqa: E402
+import openapi  # noqa: E402
 import run_cases  # noqa: E402
 
 RANDOM_SEED, RANDOM_GROUPS = 20260309, 4
@@ -54,6 +55,8 @@ RECORD_OF_CHANNEL = {
     "notifications.state.security": "state",
     "preferences.state": "preference",
     "preferences.defaults": "default",
+    "preferences.events": "preference-event",
+    "preferences.audit": "preference-audit",
 }
 
 
@@ -315,6 +318,7 @@ def main():
     check_golden(contracts, command or oracle_command())
     check_random(contracts, command or oracle_command())
     check_asyncapi(contracts)
+    openapi.check(contracts, ROOT)
     check_reasons(contracts)
     check_compose(contracts)
     for words in contracts.failures[:40]:

@@ -46,7 +46,8 @@ topic notifications.dropped "$PARTITIONS" cleanup.policy=delete retention.ms=259
 topic notifications.receipts "$PARTITIONS" cleanup.policy=delete
 topic notifications.state "$PARTITIONS" cleanup.policy=compact
 topic notifications.state.security "$SECURITY_PARTITIONS" cleanup.policy=compact
-topic preferences.state "$PARTITIONS" cleanup.policy=compact
+topic preferences.state "$PARTITIONS" cleanup.policy=compact \
+  min.compaction.lag.ms=86400000 max.compaction.lag.ms=604800000
 topic preferences.defaults 1 cleanup.policy=compact
 topic preferences.events "$PARTITIONS" cleanup.policy=delete
 topic preferences.audit "$PARTITIONS" cleanup.policy=delete retention.ms=-1

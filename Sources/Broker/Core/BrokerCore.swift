@@ -201,8 +201,8 @@ public final class BrokerCore {
     response.apis = ApiKey.allCases.map { key in
       var api = ApiVersion()
       api.key = key.rawValue
-      api.minVersion = key.support.versions.lowerBound
-      api.maxVersion = key.support.versions.upperBound
+      api.minVersion = key.announced.lowerBound
+      api.maxVersion = key.announced.upperBound
       return api
     }
     return response

@@ -30,8 +30,14 @@ public enum ApiKey: Int16, CaseIterable, Sendable {
   case incrementalAlterConfigs = 44
   case offsetDelete = 47
 
+  /// What the answer to ApiVersions says: what is spoken, but for Produce, which is said to go back to
+  /// version 0. librdkafka compresses nothing unless version 0 is there, and then sends its newest all
+  /// the same; Kafka 4 announces it for that reason too (KAFKA-18659).
+  public var announced: ClosedRange<Int16> {
+    self == .produce ? 0...support.versions.upperBound : support.versions
+  }
+
   /// What this broker speaks of it: the versions, and from which one on it is flexible (KIP-482).
-  /// The answer to ApiVersions is made from this table.
   public var support: (versions: ClosedRange<Int16>, flexibleFrom: Int16) {
     switch self {
     case .produce: (3...9, 9)

@@ -16,7 +16,9 @@ struct Decider {
     if isForeign(event, category) || isForeign(facts(candidate.subtype), category) {
       return .categoryMismatch
     }
-    if candidate.payloadBytes > rules.payloadBytesMax { return .payloadTooLarge }
+    if let payload = candidate.payload, payload.count > rules.payloadBytesMax {
+      return .payloadTooLarge
+    }
     if candidate.critical, !mayBeCritical(category, event) { return .criticalNotAllowed }
     if let expires = candidate.expiresAtMs, expires <= nowMs { return .expired }
     return nil
@@ -71,11 +73,9 @@ struct Decider {
 
     let account = block.accountChoices[category]
     let own = device.choices[category]
-    let isOff = account == .userOff || own == .userOff
-    let isOn =
-      !isOff
-      && (account == .userOn || own == .userOn
-        || defaults.isOn(category, regulated: isRegulated, rules))
+    let isOff = ChoiceRule.isOff(account, own)
+    let isOn = ChoiceRule.isOn(
+      account, own, default: defaults.isOn(category, regulated: isRegulated, rules))
 
     // Row 8. A choice against it is row 9's to name.
     if rules.consentBasis >> category.rawValue & 1 != 0, isRegulated, !isOff,

@@ -41,11 +41,16 @@ final class SeenIDs {
   // MARK: Looking up
 
   /// The instant of the first approval, where that is within the horizon.
-  @inline(__always)
   func firstSeenMs(_ hash: SeenHash, nowMs: Int64) -> Int64? {
+    firstSeen(hash, nowMs: nowMs)?.atMs
+  }
+
+  /// The first approval, where that is within the horizon.
+  @inline(__always)
+  func firstSeen(_ hash: SeenHash, nowMs: Int64) -> SeenQueue.Entry? {
     guard let name = find(hash) else { return nil }
-    let atMs = entry(name).atMs
-    return isExpired(atMs, nowMs) ? nil : atMs
+    let entry = entry(name)
+    return isExpired(entry.atMs, nowMs) ? nil : entry
   }
 
   @inline(__always)
@@ -90,7 +95,9 @@ final class SeenIDs {
   // MARK: Within a transaction
 
   /// Remembers an id that is not remembered, or no longer within the horizon.
-  func insert(_ hash: SeenHash, atMs: Int64, isDeferred: Bool) {
+  func insert(
+    _ hash: SeenHash, atMs: Int64, isDeferred: Bool, content: UInt16 = ContentDigest.unknown
+  ) {
     let name = Self.name(isDeferred ? deferred.tail : approved.tail, isDeferred: isDeferred)
     if let expired = find(hash) {
       index.move(hash, from: expired, to: name)
@@ -98,7 +105,7 @@ final class SeenIDs {
     } else {
       index.insert(hash, place: name)
     }
-    let entry = SeenQueue.Entry(hash: hash, atMs: atMs)
+    let entry = SeenQueue.Entry(hash: hash, atMs: atMs, content: content)
     if isDeferred { deferred.append(entry) } else { approved.append(entry) }
   }
 
@@ -137,8 +144,11 @@ final class SeenIDs {
 
   /// What the state topic says of an id; the last word counts. Forgets on the way: the topic may hold
   /// more than there is room for.
-  func restore(_ hash: SeenHash, atMs: Int64, isDeferred: Bool, nowMs: Int64) {
-    insert(hash, atMs: atMs, isDeferred: isDeferred)
+  func restore(
+    _ hash: SeenHash, atMs: Int64, isDeferred: Bool, content: UInt16 = ContentDigest.unknown,
+    nowMs: Int64
+  ) {
+    insert(hash, atMs: atMs, isDeferred: isDeferred, content: content)
     // At once: other partitions go on meanwhile, and an abort of theirs must not undo this.
     approved.commit()
     deferred.commit()

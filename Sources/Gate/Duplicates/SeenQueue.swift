@@ -6,12 +6,24 @@ typealias SeenHash = UserHash
 struct SeenQueue: ~Copyable {
   struct Entry {
     var hash: SeenHash
-    /// Of the first approval.
-    var atMs: Int64
+    /// The instant in the upper 48 bits, the content's digest in the lower 16.
+    private var stamp: Int64
 
-    /// In place of the instant where another entry stands for the id, or none does.
-    static let goneMs = Int64.min
-    var isGone: Bool { atMs == Self.goneMs }
+    init(hash: SeenHash, atMs: Int64, content: UInt16) {
+      self.hash = hash
+      stamp = atMs << 16 | Int64(content)
+    }
+
+    /// Of the first approval.
+    @inline(__always)
+    var atMs: Int64 { stamp >> 16 }
+    @inline(__always)
+    var content: UInt16 { UInt16(truncatingIfNeeded: stamp) }
+
+    /// In place of the stamp where another entry stands for the id, or none does.
+    private static let gone = Int64.min
+    var isGone: Bool { stamp == Self.gone }
+    mutating func makeGone() { stamp = Self.gone }
   }
 
   private static let chunkEntries: Int64 = 1024
@@ -60,7 +72,7 @@ struct SeenQueue: ~Copyable {
   }
 
   mutating func makeGone(_ place: Int64) {
-    pointer(place).pointee.atMs = Entry.goneMs
+    pointer(place).pointee.makeGone()
     live -= 1
   }
 

@@ -1,5 +1,5 @@
 /// A seen id on the state topic. Key: `user_id`, `d`, `notification_id`, `device_id`, joined by NUL
-/// bytes, which no id contains. Value: when it was first let through, and how.
+/// bytes, which no id contains. Value: when it was first let through, how, and a digest of what it said.
 enum SeenRecord {
   static let keyBytesMax = 3 * (CandidateDecoder.idBytesMax + 1) + 2
   static let valueBytesMax = 96
@@ -7,6 +7,7 @@ enum SeenRecord {
   struct Value: Equatable {
     var atMs: Int64
     var isDeferred: Bool
+    var content = ContentDigest.unknown
   }
 
   /// Takes up to `keyBytesMax`.
@@ -25,11 +26,15 @@ enum SeenRecord {
 
   /// Takes up to `valueBytesMax`.
   @inline(__always)
-  static func writeValue(_ outcome: Outcome, atMs: Int64, to out: inout JSONWriter) {
+  static func writeValue(
+    _ outcome: Outcome, atMs: Int64, content: UInt16, to out: inout JSONWriter
+  ) {
     out.raw("{\"at\":")
     out.instant(atMs)
     out.raw(",\"outcome\":")
     out.string(outcome.name)
+    out.raw(",\"content\":")
+    out.integer(Int64(content))
     out.byte(UInt8(ascii: "}"))
   }
 
@@ -44,15 +49,28 @@ enum SeenRecord {
 
   /// As this version writes it: a restore reads millions.
   private static func plainValue(_ text: Bytes) -> Value? {
-    // {"at":"2026-03-09T22:30:00.000Z","outcome":"approved"}
-    guard text.count >= 54, slice(text, 0, 7).equals("{\"at\":\""),
+    // {"at":"2026-03-09T22:30:00.000Z","outcome":"approved","content":51966}
+    guard text.count >= 65, slice(text, 0, 7).equals("{\"at\":\""),
       slice(text, 31, 44).equals("\",\"outcome\":\""),
-      let atMs = Instant.parse(slice(text, 7, 31))
+      slice(text, 52, 63).equals("\",\"content\":"), text[text.count - 1] == UInt8(ascii: "}"),
+      let atMs = Instant.parse(slice(text, 7, 31)),
+      let content = number(slice(text, 63, text.count - 1))
     else { return nil }
-    let rest = slice(text, 44, text.count)
-    if rest.equals("approved\"}") { return Value(atMs: atMs, isDeferred: false) }
-    if rest.equals("deferred\"}") { return Value(atMs: atMs, isDeferred: true) }
-    return nil
+    let outcome = slice(text, 44, 52)
+    let isDeferred = outcome.equals("deferred")
+    guard isDeferred || outcome.equals("approved") else { return nil }
+    return Value(atMs: atMs, isDeferred: isDeferred, content: content)
+  }
+
+  /// Up to five digits.
+  private static func number(_ text: Bytes) -> UInt16? {
+    guard 1...5 ~= text.count else { return nil }
+    var sum: UInt32 = 0
+    for byte in text {
+      guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
+      sum = sum * 10 + UInt32(byte - UInt8(ascii: "0"))
+    }
+    return UInt16(exactly: sum)
   }
 
   private static func slice(_ text: Bytes, _ from: Int, _ to: Int) -> Bytes {
@@ -71,6 +89,9 @@ enum SeenRecord {
       }
     guard let atMs, Instant.readable.contains(atMs), outcome == "approved" || outcome == "deferred"
     else { return nil }
-    return Value(atMs: atMs, isDeferred: outcome == "deferred")
+    // Of older records, or another version's: not known.
+    var content = ContentDigest.unknown
+    if case .number(let digits)? = member("content") { content = UInt16(digits) ?? content }
+    return Value(atMs: atMs, isDeferred: outcome == "deferred", content: content)
   }
 }

@@ -12,11 +12,19 @@ struct RecordEncoder: ~Copyable {
   /// and up to `sharedSplit` what stands before the preferences' version, then what stands behind it.
   private var shared = JSONWriter(capacity: 1_024)
   private var sharedSplit = 0
+  /// Nil: no key is set.
+  private let links: UnsubscribeURLs?
+  private let linkBytesMax: Int
 
-  init(policyVersion: Bytes) { self.policyVersion = policyVersion }
+  init(policyVersion: Bytes, links: LinkSettings?) {
+    self.policyVersion = policyVersion
+    self.links = links.map { UnsubscribeURLs($0) }
+    linkBytesMax = self.links?.bytesMax ?? 0
+  }
 
   /// The zones and the instant of the records to come.
   mutating func startBatch(zones: ZoneTable, nowMs: Int64) {
+    links?.startBatch(nowMs: nowMs)
     shared.removeAll()
     shared.reserve(256 + 6 * (policyVersion.count + zones.version.count))
     shared.raw(",\"decided_at\":")
@@ -54,7 +62,8 @@ struct RecordEncoder: ~Copyable {
     let ids = candidate.notificationID!.count + candidate.userID!.count + (deviceID?.count ?? 0)
     let names = (candidate.categoryText?.count ?? 0) + (candidate.subtype?.count ?? 0)
     let rest = (candidate.collapseKey?.count ?? 0) + (hold?.supersededBy?.count ?? 0)
-    out.reserve(Self.fixedBytes + 6 * (ids + names + rest) + shared.count + original.count)
+    out.reserve(
+      Self.fixedBytes + 6 * (ids + names + rest) + linkBytesMax + shared.count + original.count)
     writeHead(decision, candidate, deviceID, preferences, &out)
     writeEvidence(decision.device, zones, &out)
     if decision.outcome == .approved {
@@ -249,8 +258,13 @@ struct RecordEncoder: ~Copyable {
     out.instant(decision.sendBeforeMs)
     out.raw(",\"collapse_key\":")
     out.string(candidate.collapseKey)
-    // Null until a signing key is set.
-    out.raw(",\"unsubscribe_url\":null,\"sms_fallback\":")
+    out.raw(",\"unsubscribe_url\":")
+    if let links, candidate.category!.carriesLink {
+      links.write(candidate, to: &out)
+    } else {
+      out.raw("null")
+    }
+    out.raw(",\"sms_fallback\":")
     out.string(decision.smsAllowed ? "allowed" : "forbidden")
   }
 }

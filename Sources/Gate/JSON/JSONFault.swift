@@ -13,7 +13,7 @@ public enum JSONFault: UInt8, Error, Sendable {
 
 extension JSONFault {
   /// In words, after what was read: `the policy …`.
-  var words: StaticString {
+  package var words: StaticString {
     switch self {
     case .malformedJSON: "is not one JSON object"
     case .malformedUTF8: "is not valid UTF-8"

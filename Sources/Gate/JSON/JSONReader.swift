@@ -49,6 +49,11 @@ struct JSONReader {
   /// The byte offset just behind the last byte of the token that was read last (a bracket or brace).
   var offsetBehindLast: Int { Int(positions[next - 1]) + 1 }
 
+  /// The text itself, between two byte offsets.
+  func written(from start: Int, to end: Int) -> Bytes {
+    Bytes(start: text + start, count: end - start)
+  }
+
   @inline(__always)
   private mutating func take(_ byte: UInt8) throws(JSONFault) {
     guard peek == byte else { throw .malformedJSON }

@@ -1,5 +1,6 @@
-/// A JSON text as a tree, for what is read once at start. The hot path never makes one.
-indirect enum JSONValue {
+/// A JSON text as a tree, for what is read once at start and for the preference service. The gate's
+/// hot path never makes one.
+package indirect enum JSONValue {
   case null
   case bool(Bool)
   case number(String)
@@ -8,7 +9,7 @@ indirect enum JSONValue {
   /// In the order written.
   case object([(name: String, value: JSONValue)])
 
-  init(_ text: Bytes) throws(JSONFault) {
+  package init(_ text: UnsafeRawBufferPointer) throws(JSONFault) {
     guard text.count > 0 else { throw .malformedJSON }
     let indexer = JSONIndexer(capacity: text.count)
     let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: text.count)
@@ -41,7 +42,7 @@ indirect enum JSONValue {
   }
 
   /// As it would be written, for messages.
-  var text: String {
+  package var text: String {
     switch self {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"

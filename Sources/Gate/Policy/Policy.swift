@@ -7,6 +7,9 @@ public final class Policy: @unchecked Sendable {
   public let version: String
   /// Where neither a device nor its account names a zone.
   public let fallbackTimezone: String
+  /// The moments of value at which the system's permission prompt may be shown (requirements P1).
+  public let promptMoments: [String]
+  private let mutableSubtypes: [[String]]
   let rules: Rules
   private let staleSecondsMax: [Int64?]
 
@@ -72,6 +75,11 @@ public final class Policy: @unchecked Sendable {
     staleSecondsMax[Int(lane.rawValue)]
   }
 
+  /// The subtypes of a category that a user can mute alone (requirements C2).
+  public func mutableSubtypes(_ category: Category) -> [String] {
+    mutableSubtypes[Int(category.rawValue)]
+  }
+
   /// Whether any category has a cap.
   public var hasCaps: Bool { rules.capCounts != SIMD4<UInt8>() }
 
@@ -79,6 +87,8 @@ public final class Policy: @unchecked Sendable {
     version = document.version
     fallbackTimezone = document.fallbackTimezone
     staleSecondsMax = document.staleSecondsMax
+    promptMoments = document.promptMoments
+    mutableSubtypes = document.categories.map(\.mutableSubtypes)
 
     let regulated = UnsafeMutablePointer<Bool>.allocate(capacity: Region.codeCount)
     regulated.initialize(repeating: false, count: Region.codeCount)

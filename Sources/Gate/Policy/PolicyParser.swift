@@ -7,6 +7,7 @@ struct PolicyDocument {
     var defaultOn = false
     var regulatedDefaultOn = false
     var registry: [String] = []
+    var mutableSubtypes: [String] = []
     var caps: [CapRule] = []
   }
 
@@ -35,6 +36,7 @@ struct PolicyDocument {
   var capsEntriesMax = 0
   /// By lane.
   var staleSecondsMax: [Int64?] = []
+  var promptMoments: [String] = []
 }
 
 /// Reads `policy.json`. Every key that the decision table leaves to the operator is there, none has
@@ -82,7 +84,7 @@ enum PolicyParser {
     document.capsEntriesMax = Int(try root["caps_entries_max"]!.integer(1_000...1_000_000_000))
     try CapParser.checkWork(document)
     document.staleSecondsMax = try staleness(root["preferences_stale_seconds_max"]!)
-    _ = try root["permission_prompt_moments"]!.nameList()
+    document.promptMoments = try root["permission_prompt_moments"]!.nameList()
     return document
   }
 
@@ -123,11 +125,10 @@ enum PolicyParser {
     rules.regulatedDefaultOn = try onOff(members["regulated_default"]!)
     rules.consentBasis = try lawfulBasis(members["lawful_basis"]!)
     rules.registry = try members["registry"]!.nameList()
-    var mutable: [String] = []
     for subtype in try members["mutable_subtypes"]!.elements() {
       let name = try subtype.string("write a name of the registry")
-      guard !mutable.contains(name) else { throw subtype.refuseTwice("a subtype") }
-      mutable.append(name)
+      guard !rules.mutableSubtypes.contains(name) else { throw subtype.refuseTwice("a subtype") }
+      rules.mutableSubtypes.append(name)
       guard rules.registry.contains(name) else {
         throw subtype.refuse("write a name of this category's registry, or register it")
       }

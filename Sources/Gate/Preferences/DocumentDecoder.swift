@@ -27,7 +27,7 @@ struct DocumentDecoder: ~Copyable {
     guard let user = reading.draft.userID else { throw .missingUserID }
     if let key, !key.equals(user) { throw .otherUser }
     reading.draft.pack(offset: offset)
-    guard reading.draft.words.count <= BlockArena.blockWordsMax else { throw .tooLarge }
+    guard reading.draft.words.count < BlockArena.blockWordsMax else { throw .tooLarge }
     return (reading.draft.words, reading.draft.version, reading.draft.notes)
   }
 

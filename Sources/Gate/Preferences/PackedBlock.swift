@@ -4,6 +4,7 @@
 ///        | flags | count of side words | size class
 ///     1  preference version, 24 bits | offset, 40 bits; where either is larger the flag `wide` is
 ///        set and two whole words follow
+///        offset of the user's erasure         (flag `erasedBefore`)
 ///        account window and zone              (flag `account`)
 ///        device word                          (per device, in document order)
 ///        count of side words                  (where the header's three bits say "many")
@@ -16,6 +17,8 @@ struct PackedBlock {
 
   enum Flag {
     static let account: UInt64 = 1 << 50
+    /// The user was erased and is back.
+    static let erasedBefore: UInt64 = 1 << 51
     static let wide: UInt64 = 1 << 52
     static let noVersion: UInt64 = 1 << 53
     /// The document could not be read; the block says nothing else.
@@ -56,7 +59,27 @@ struct PackedBlock {
 
   var offset: Int64 { Int64(isWide ? words[3] : words[1] >> Self.versionBits) }
 
-  private var afterHeader: Int { isWide ? 4 : 2 }
+  /// Where the table adds the erasure to a document's words.
+  private var erasureAt: Int { isWide ? 4 : 2 }
+
+  /// Where the newest erasure of this user stands on the topic, before this document; nil where the
+  /// table has seen none.
+  var erasedOffset: Int64? {
+    header & Flag.erasedBefore == 0 ? nil : Int64(words[erasureAt])
+  }
+
+  /// What was decided by the document at that offset was decided before the user's erasure.
+  func isErased(since offset: Int64) -> Bool { erasedOffset.map { offset < $0 } ?? false }
+
+  /// A document's words with the erasure before it.
+  static func adding(erasedOffset: Int64, to words: [UInt64]) -> [UInt64] {
+    var words = words
+    words[0] |= Flag.erasedBefore
+    words.insert(UInt64(erasedOffset), at: words[0] & Flag.wide != 0 ? 4 : 2)
+    return words
+  }
+
+  private var afterHeader: Int { erasureAt + (header & Flag.erasedBefore == 0 ? 0 : 1) }
 
   var accountPlace: PackedPlace {
     PackedPlace(bits: hasAccountWord ? words[afterHeader] : 0)
@@ -101,6 +124,14 @@ struct PackedBlock {
       return index
     }
     return nil
+  }
+
+  /// Categories that the account has switched off.
+  var accountOffs: CategorySet {
+    var offs = CategorySet()
+    let choices = accountChoices
+    for category in Category.allCases where choices[category] == .userOff { offs.insert(category) }
+    return offs
   }
 
   // MARK: Side words: what most users do not have

@@ -42,6 +42,10 @@ public final class PreferenceTable: @unchecked Sendable {
   private let epochs: Epochs
   private var arenas: [BlockArena] = []
   private var decoder: DocumentDecoder
+  private var erasures = Erasures()
+  /// What the newest record switched off for the account that was not off in the document before: by a
+  /// choice, or all of it by an erasure. Nothing where there was no document before.
+  public private(set) var optOuts = CategorySet()
   private struct Retired {
     var shard: Int
     var block: UInt32
@@ -130,10 +134,12 @@ public final class PreferenceTable: @unchecked Sendable {
   public func apply(
     key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, offset: Int64
   ) -> Applied {
+    optOuts = CategorySet()
     guard let key, 1...CandidateDecoder.idBytesMax ~= key.count else { return .ignored }
     let hash = sip.hash(key)
     guard let value else {
       erase(hash)
+      erasures.note(hash, offset: offset)
       return .erased
     }
     do throws(DocumentFault) {
@@ -188,8 +194,11 @@ public final class PreferenceTable: @unchecked Sendable {
   }
 
   /// Swaps the user's entry to a new block. Returns the version before.
-  private func store(_ words: [UInt64], _ hash: UserHash) -> Int64? {
+  private func store(_ document: [UInt64], _ hash: UserHash) -> Int64? {
     let shard = shard(hash)
+    let words =
+      erasure(before: hash, shard).map { PackedBlock.adding(erasedOffset: $0, to: document) }
+      ?? document
     let sizeClass = BlockArena.sizeClass(words: words.count)
     let bytesBefore = arenas[shard].memoryBytes
     let block = arenas[shard].allocate(sizeClass: sizeClass)
@@ -207,7 +216,9 @@ public final class PreferenceTable: @unchecked Sendable {
         userCount.wrappingAdd(1, ordering: .relaxed)
         return nil
       }
-      let version = PackedBlock(words: BlockArena.address(before, in: directories[shard])).version
+      let old = PackedBlock(words: BlockArena.address(before, in: directories[shard]))
+      let version = old.version
+      optOuts = PackedBlock(words: out).accountOffs.subtracting(old.accountOffs)
       retire(before, shard: shard)
       return version
     }
@@ -217,10 +228,20 @@ public final class PreferenceTable: @unchecked Sendable {
     return nil
   }
 
+  /// The user's newest erasure that is known, which the next block takes over from the last one.
+  private func erasure(before hash: UserHash, _ shard: Int) -> Int64? {
+    guard let (_, block) = index(shard).find(hash), block != ShardIndex.erased else {
+      return erasures.take(hash)
+    }
+    return PackedBlock(words: BlockArena.address(block, in: directories[shard])).erasedOffset
+  }
+
   private func erase(_ hash: UserHash) {
     let shard = shard(hash)
     let index = index(shard)
     guard let (entry, block) = index.find(hash), block != ShardIndex.erased else { return }
+    optOuts = CategorySet(Category.allCases).subtracting(
+      PackedBlock(words: BlockArena.address(block, in: directories[shard])).accountOffs)
     index.set(entry, hash, block: ShardIndex.erased)
     userCount.wrappingSubtract(1, ordering: .relaxed)
     retire(block, shard: shard)

@@ -1,8 +1,8 @@
 /// One choice of the user (requirements C4).
-enum Choice: UInt8, CaseIterable {
+public enum Choice: UInt8, CaseIterable, Sendable {
   case unset, userOn, userOff
 
-  var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .unset: "default"
     case .userOn: "user-on"
@@ -12,10 +12,10 @@ enum Choice: UInt8, CaseIterable {
 }
 
 /// Strictest first, which is the order they are named in.
-enum Suppression: UInt8, CaseIterable {
+public enum Suppression: UInt8, CaseIterable, Sendable {
   case legalHold, abuseHold, bounced
 
-  var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .legalHold: "legal_hold"
     case .abuseHold: "abuse_hold"
@@ -24,10 +24,10 @@ enum Suppression: UInt8, CaseIterable {
   }
 }
 
-enum OSPermission: UInt8, CaseIterable {
+public enum OSPermission: UInt8, CaseIterable, Sendable {
   case granted, denied, provisional
 
-  var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .granted: "granted"
     case .denied: "denied"
@@ -36,10 +36,10 @@ enum OSPermission: UInt8, CaseIterable {
   }
 }
 
-enum TokenStatus: UInt8, CaseIterable {
+public enum TokenStatus: UInt8, CaseIterable, Sendable {
   case active, expired, revoked
 
-  var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .active: "active"
     case .expired: "expired"
@@ -48,10 +48,10 @@ enum TokenStatus: UInt8, CaseIterable {
   }
 }
 
-enum Platform: UInt8, CaseIterable {
+public enum Platform: UInt8, CaseIterable, Sendable {
   case ios, android
 
-  var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .ios: "ios"
     case .android: "android"
@@ -60,10 +60,10 @@ enum Platform: UInt8, CaseIterable {
 }
 
 /// Who made a choice (requirements C5).
-enum ChoiceSource: UInt8, CaseIterable {
+public enum ChoiceSource: UInt8, CaseIterable, Sendable {
   case inAppSettings, osSettingsSync, unsubscribeLink, adminOverride
 
-  var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .inAppSettings: "in_app_settings"
     case .osSettingsSync: "os_settings_sync"

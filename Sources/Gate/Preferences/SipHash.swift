@@ -60,7 +60,7 @@ struct SipHash {
 }
 
 /// A user in the table: no id is kept.
-struct UserHash: Equatable {
+struct UserHash: Hashable {
   var first: UInt64
   var second: UInt64
 }

@@ -14,8 +14,8 @@ struct Candidate {
   var smsFallback = false
   var createdAtMs: Int64?
   var expiresAtMs: Int64?
-  /// Bytes of the payload as it was written; 0 where there is none.
-  var payloadBytes = 0
+  /// The payload as it was written.
+  var payload: Bytes?
   /// Row 1 of the decision table: why it cannot be decided at all.
   var invalid: InvalidDetail?
   /// The member that `invalid` speaks of, where it speaks of one.

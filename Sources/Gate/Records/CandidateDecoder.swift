@@ -138,7 +138,7 @@ struct CandidateDecoder: ~Copyable {
       if reader.peek == UInt8(ascii: "{") {
         let start = reader.offset
         try reader.skipOpaque()
-        candidate.payloadBytes = reader.offsetBehindLast - start
+        candidate.payload = reader.written(from: start, to: reader.offsetBehindLast)
       } else {
         try reader.skip()
         fault = .wrongType

@@ -9,7 +9,7 @@ public enum Instant {
 
   /// 2000-01-01T00:00:00.000Z to 2200-12-31T23:59:59.999Z: outside, a number is seconds or
   /// microseconds read as milliseconds, or a clock that was never set.
-  static let readable: ClosedRange<Int64> = 946_684_800_000...7_289_654_399_999
+  package static let readable: ClosedRange<Int64> = 946_684_800_000...7_289_654_399_999
 
   /// The proleptic Gregorian date's days since 1970-01-01.
   static func days(year: Int, month: Int, day: Int) -> Int {
@@ -92,6 +92,14 @@ public enum Instant {
   public static func parse(text: String) -> Int64? {
     var text = text
     return text.withUTF8 { parse(Bytes($0)) }
+  }
+
+  /// As the gate writes it: UTC, with milliseconds.
+  public static func text(_ ms: Int64) -> String {
+    String(unsafeUninitializedCapacity: 24) {
+      write(ms, to: $0.baseAddress!)
+      return 24
+    }
   }
 
   /// Writes 24 bytes. The year must have four digits.

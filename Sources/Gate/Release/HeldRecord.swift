@@ -10,6 +10,9 @@ struct HeldRecord {
   var firstDeliverAfterMs: Int64
   /// Until when it is held now.
   var deliverAfterMs: Int64
+  /// Of the document it was last decided by, on the preference topic: what an erasure there is older
+  /// or newer than. A record that does not say is older than any.
+  var preferenceOffset: Int64
 }
 
 /// Reads what the gate wrote to `notifications.deferred`. Whoever else may have written there, the
@@ -36,6 +39,7 @@ struct HeldRecordDecoder: ~Copyable {
     var deliverAfterMs: Int64?
     var heldDecidedAtMs: Int64?
     var heldDeliverAfterMs: Int64?
+    var preferenceOffset: Int64?
     var isHeld = false
   }
 
@@ -87,7 +91,7 @@ struct HeldRecordDecoder: ~Copyable {
       candidate: candidate, deviceID: deviceID, notification: notification,
       firstDecidedAtMs: head.heldDecidedAtMs ?? decidedAtMs,
       firstDeliverAfterMs: head.heldDeliverAfterMs ?? deliverAfterMs,
-      deliverAfterMs: deliverAfterMs)
+      deliverAfterMs: deliverAfterMs, preferenceOffset: head.preferenceOffset ?? -1)
   }
 
   private mutating func keep(_ id: Bytes) -> Bytes {
@@ -105,6 +109,8 @@ struct HeldRecordDecoder: ~Copyable {
     case 9 where name.equals("device_id"): head.deviceID = try reader.readString()
     case 10 where name.equals("decided_at"): head.decidedAtMs = try readInstant(&reader)
     case 13 where name.equals("deliver_after"): head.deliverAfterMs = try readInstant(&reader)
+    case 17 where name.equals("preference_offset") && 0x30...0x39 ~= reader.peek:
+      head.preferenceOffset = JSONText.integer(try reader.readNumber())
     case 12 where name.equals("notification"):
       let start = reader.offset
       guard reader.peek == UInt8(ascii: "{") else { throw .wrongType }

@@ -18,7 +18,8 @@ public struct HoldFacts: Equatable, Sendable {
   /// bound. Where the document cannot be read now, or has lost the device, what the record says:
   /// both may be mended until then. Nil: nothing holds it any more, or the user is gone.
   public var heldUntilMs: Int64?
-  /// There are no preferences of the user, not even ones that cannot be read: an erasure.
+  /// There are no preferences of the user, not even ones that cannot be read, or those there are
+  /// came after an erasure that the hold is older than.
   public var isUserGone: Bool
 
   public init(

@@ -22,7 +22,9 @@ extension Releaser {
       facts.collapse = collapse(
         user: held.candidate.userID!, device: held.deviceID, collapseKey: collapseKey)
     }
-    guard let block = preferences.find(user), preferences.confirm(block, user) else {
+    guard let block = preferences.find(user), preferences.confirm(block, user),
+      !block.isErased(since: held.preferenceOffset)
+    else {
       facts.isUserGone = true
       return facts
     }

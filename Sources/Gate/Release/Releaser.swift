@@ -40,10 +40,11 @@ public final class Releaser {
 
   /// - Parameters:
   ///   - state: of the same lane; nil where nothing is counted.
+  ///   - links: what signs the links of approvals; nil: none carries any.
   ///   - seed: against input made to be slow to read; random.
   public init(
     policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, state: LaneState? = nil,
-    seed: UInt64 = UInt64.random(in: 0...UInt64.max)
+    links: LinkSettings? = nil, seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
     self.preferences = preferences
     self.zones = zones
@@ -52,7 +53,7 @@ public final class Releaser {
     decider = Decider(
       rules: policy.rules, lane: .ordinary,
       fallbackZone: fallback.withUTF8 { zones.intern(Bytes($0)) })
-    encoder = RecordEncoder(policyVersion: policy.rules.version)
+    encoder = RecordEncoder(policyVersion: policy.rules.version, links: links)
     decoder = HeldRecordDecoder(batchRecordsMax: Self.batchHoldsMax, seed: seed)
     work = .allocate(capacity: Self.batchHoldsMax)
     results = .allocate(capacity: Self.batchHoldsMax)
@@ -93,7 +94,8 @@ public final class Releaser {
   /// Ends holds whose place newer notifications take: `superseded`, naming the newer one. `newer[i]`
   /// is the approval or deferral that hold `i` gives way to; its bytes must stay as they are during
   /// the call. A hold that is another device's, has another `collapse_key`, or is the very
-  /// notification, stays: its answer is `heldOn` without a record.
+  /// notification, stays: its answer is `heldOn` without a record. One that is older than its user's
+  /// erasure is `erased`.
   public func supersede(
     _ holds: UnsafeBufferPointer<InputRecord>, by newer: UnsafeBufferPointer<OutputRecord>,
     nowMs: Int64
@@ -108,6 +110,10 @@ public final class Releaser {
       guard let held = at.pointee.held else { continue }
       if gives(held, wayTo: newer[index]) {
         at.pointee.block = confirmed(at)
+        if at.pointee.block?.isErased(since: held.preferenceOffset) ?? false {
+          endErased(at, held)
+          continue
+        }
         end(
           at, held, .superseded, evidence: evidence(at, held, defaults, table, nowMs),
           supersededBy: newer[index].notificationID, table)
@@ -159,13 +165,9 @@ public final class Releaser {
   ) {
     let held = at.pointee.held!
     at.pointee.block = confirmed(at)
-    guard let block = at.pointee.block else {
-      // No record says so: it would be a trace of somebody who asked to leave none.
-      at.pointee.fate = .erased
-      at.pointee.keyStart = out.count
-      writeKey(held)
-      at.pointee.valueStart = out.count
-      return
+    // Whatever came after the erasure is another beginning: it does not decide what was held before.
+    guard let block = at.pointee.block, !block.isErased(since: held.preferenceOffset) else {
+      return endErased(at, held)
     }
     if let reason = decider.rejection(held.candidate, nowMs: nowMs) {
       // As for a candidate: the preferences had no part in it.
@@ -193,6 +195,14 @@ public final class Releaser {
     #endif
     at.pointee.provider = Provider(block.device(device).platform)
     write(decision, at, held, supersededBy: nil, table)
+  }
+
+  /// No record says so: it would be a trace of somebody who asked to leave none.
+  private func endErased(_ at: UnsafeMutablePointer<Work>, _ held: HeldRecord) {
+    at.pointee.fate = .erased
+    at.pointee.keyStart = out.count
+    writeKey(held)
+    at.pointee.valueStart = out.count
   }
 
   /// Row 14: an approval counts when it goes out, however long it was held.
@@ -278,7 +288,8 @@ public final class Releaser {
       outcome: at.outcome, reason: at.reason, category: held.candidate.category,
       inputIndex: index, key: at.fate == .heldOn ? key : held.candidate.userID,
       value: bytes(at.valueStart, at.valueEnd), notificationID: held.candidate.notificationID,
-      deviceID: held.deviceID, collapseKey: held.candidate.collapseKey, hold: at.hold)
+      deviceID: held.deviceID, collapseKey: held.candidate.collapseKey, hold: at.hold,
+      user: at.hash.first, preferenceOffset: at.block?.offset ?? -1)
   }
 
   private func bytes(_ start: Int, _ end: Int) -> Bytes {

@@ -74,6 +74,17 @@ public final class ZonePublisher: Sendable {
     writer.withLock { $0.names.intern(name, fromDatabase: false) }
   }
 
+  /// Whether the current database has a zone of that name, matched byte for byte.
+  public func isKnown(_ name: String) -> Bool {
+    var name = name
+    return name.withUTF8 { name in
+      writer.withLock { writer in
+        let zone = writer.names.find(UnsafeRawBufferPointer(name))
+        return zone != 0 && writer.current.table.isKnown(zone)
+      }
+    }
+  }
+
   /// At most three zones of the current database that the writer of an unknown name may have meant.
   public func suggestions(for name: String) -> [String] {
     ZoneSuggestions.closest(to: name, among: knownNames())

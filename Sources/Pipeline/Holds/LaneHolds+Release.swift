@@ -36,7 +36,8 @@ extension LaneHolds {
     return store.find(user: which.user, collapse: which.collapse)
   }
 
-  /// Ends it. Nil where it turns out to be another's.
+  /// Ends it. Nil where it turns out to be another's. One of a user who was erased since ends without
+  /// a record.
   func supersede(
     _ slot: HoldSlot, _ store: HoldStore, by newer: OutputRecord, nowMs: Int64
   ) throws(Failure) -> UnsafeBufferPointer<HoldOutcome>? {
@@ -49,9 +50,12 @@ extension LaneHolds {
           by: UnsafeBufferPointer(start: newer, count: 1), nowMs: nowMs)
       }
     }
-    guard results[0].fate == .ended else { return nil }
+    switch results[0].fate {
+    case .ended: note(.superseded)
+    case .erased: note(.erased)
+    case .heldOn, .unreadable: return nil
+    }
     store.end(slot)
-    note(.superseded)
     outcomes.initialize(to: Self.outcome(results[0], payload, store))
     return UnsafeBufferPointer(start: outcomes, count: 1)
   }

@@ -52,6 +52,8 @@ public final class LaneHolds {
   var rescans: [Rescan] = []
   /// Of users that were erased, and not ended yet.
   var erased: [(partition: Int32, hold: HoldIdentity)] = []
+  /// The same in partitions that are being read back.
+  private var erasedBefore: [Int32: [HoldIdentity]] = [:]
 
   private var planner: ReleasePlanner
   /// By partition; nil where it is not this worker's.
@@ -64,16 +66,18 @@ public final class LaneHolds {
 
   /// - Parameters:
   ///   - state: what the lane counts approvals in.
+  ///   - links: what signs the links of approvals; nil: none carries any.
   ///   - monotonicMs: the clock that tokens are counted by, now.
   public init(
     policy: Policy, preferences: PreferenceTable, zones: ZonePublisher, state: LaneState,
-    settings: Settings, source: any HoldPayloadSource, changes: PreferenceChanges,
-    monotonicMs: Int64
+    links: LinkSettings? = nil, settings: Settings, source: any HoldPayloadSource,
+    changes: PreferenceChanges, monotonicMs: Int64
   ) {
     self.settings = settings
     self.source = source
     self.changes = changes
-    releaser = Releaser(policy: policy, preferences: preferences, zones: zones, state: state)
+    releaser = Releaser(
+      policy: policy, preferences: preferences, zones: zones, state: state, links: links)
     reader = Releaser(policy: policy, preferences: preferences, zones: zones)
     planner = ReleasePlanner(
       apnsPerSecond: settings.apnsPerSecond, fcmPerSecond: settings.fcmPerSecond,
@@ -97,11 +101,13 @@ public final class LaneHolds {
   /// The partition is read back: its holds may leave.
   func start(_ partition: Int32) {
     started.append(store(partition))
+    erased += (erasedBefore.removeValue(forKey: partition) ?? []).map { (partition, $0) }
     isShareKnown = false
   }
 
   func forget(_ partition: Int32) {
     offsetsFrom[partition] = nil
+    erasedBefore[partition] = nil
     guard stores.indices.contains(Int(partition)) else { return }
     stores[Int(partition)] = nil
     started.removeAll { $0.partition == partition }
@@ -151,6 +157,8 @@ public final class LaneHolds {
     if store.isFull { return .full }
     store.restore(
       facts, HoldPayload(value: value, headers: headers), offset: position.offset, nowMs: nowMs)
+    // Where a record further on has ended it already, nothing is found of it any more.
+    if facts.isUserGone { erasedBefore[position.partition, default: []].append(facts.identity) }
     return .taken
   }
 

@@ -28,7 +28,13 @@ enum CheckCommand {
       environment: Process.environment())
     try KafkaClients.check(configuration)
     if let file = configuration.hashKeyFile { try checkHashKey(file) }
+    let links = try configuration.links()
     say("configuration: every key, and every kafka. property, is good")
+
+    if let links {
+      say(
+        "links: \(links.baseURL)/u/…, \(links.keys.count) keys, key \(links.keys.signingID) signs")
+    }
 
     let policy = try PolicyFile.read(configuration.policyFile)
     let zones = ZonePublisher(epochs: Epochs())

@@ -18,6 +18,10 @@ struct ConfigurationKey: Sendable {
     case optionalAddress
     /// Empty for none.
     case optionalPath
+    /// Whatever it is, somebody else judges it; empty for none.
+    case optionalText
+    /// Where a browser finds this installation: what links begin with. Empty for none.
+    case optionalWebAddress
   }
 
   let name: String
@@ -40,7 +44,7 @@ struct ConfigurationKey: Sendable {
   /// Nil where the value is good, else what is wanted instead.
   func problem(_ value: String) -> String? {
     switch kind {
-    case .optionalInteger, .optionalAddress, .optionalPath:
+    case .optionalInteger, .optionalAddress, .optionalPath, .optionalText, .optionalWebAddress:
       if value.isEmpty { return nil }
     default: break
     }
@@ -63,6 +67,10 @@ struct ConfigurationKey: Sendable {
           + " such as localhost is not looked up" : nil
     case .optionalPath:
       return value.utf8.contains(0) ? "wants a path" : nil
+    case .optionalText:
+      return nil
+    case .optionalWebAddress:
+      return WebAddress.problem(value)
     }
   }
 
@@ -84,9 +92,10 @@ struct ConfigurationKey: Sendable {
 }
 
 extension ConfigurationKey {
-  /// Every key of the gate's own, in the order of deploy/sendgate.properties, which explains each.
+  /// Every key of the gate's and the preference service's own, in the order of deploy/sendgate.properties, which explains each.
   /// Beside them there is `kafka.*`, which is librdkafka's.
-  static let all: [ConfigurationKey] = lanes + release + topicNames + operation
+  static let all: [ConfigurationKey] =
+    lanes + release + unsubscribe + topicNames + operation + service
 
   /// The key of each topic's name.
   static let topics: [(role: TopicRole, key: String)] = [
@@ -138,6 +147,12 @@ extension ConfigurationKey {
       "release.payload_bytes_max", "1073741824", .integer(1_048_576...1_099_511_627_776)),
   ]
 
+  private static let unsubscribe: [ConfigurationKey] = [
+    ConfigurationKey("unsubscribe.base_url", "", .optionalWebAddress),
+    ConfigurationKey("unsubscribe.keys_file", "", .optionalPath),
+    ConfigurationKey("unsubscribe.lifetime_days", "180", .integer(1...3650)),
+  ]
+
   private static let operation: [ConfigurationKey] = [
     ConfigurationKey("topics.create.partitions", "8", .integer(1...10_000)),
     ConfigurationKey("topics.create.partitions.security", "4", .integer(1...10_000)),
@@ -146,6 +161,7 @@ extension ConfigurationKey {
     ConfigurationKey("http.address", "", .optionalAddress),
     ConfigurationKey("http.allow.remote", "false", .boolean),
     ConfigurationKey("liveness.timeout.ms", "60000", .integer(1000...3_600_000)),
+    ConfigurationKey("optout.leak.objective.ms", "2000", .integer(1...3_600_000)),
     ConfigurationKey("log.format", "auto", .choice(["auto", "json", "text"])),
     ConfigurationKey("log.level", "info", .choice(["debug", "info", "warning", "error"])),
   ]

@@ -54,7 +54,7 @@ enum ConfigurationRelations {
       ms("topics.create.partitions.security")! <= ms("topics.create.partitions")!,
       "topics.create.partitions.security", "at most", "topics.create.partitions",
       "preferences are read by the same partition numbers")
-    problems += topicProblems(settings) + addressProblems(settings)
+    problems += topicProblems(settings) + addressProblems(settings) + linkProblems(settings)
     return problems
   }
 
@@ -73,6 +73,15 @@ enum ConfigurationRelations {
       seen[folded] = key.name
     }
     return problems
+  }
+
+  private static func linkProblems(_ settings: Settings) -> [String] {
+    let (address, keys) = ("unsubscribe.base_url", "unsubscribe.keys_file")
+    for (set, missing) in [(address, keys), (keys, address)]
+    where !settings.byKey[set]!.value.isEmpty && settings.byKey[missing]!.value.isEmpty {
+      return ["\(settings.describe(set)) is of no use without \(missing): set both, or neither"]
+    }
+    return []
   }
 
   private static func addressProblems(_ settings: Settings) -> [String] {

@@ -43,6 +43,10 @@ struct GateConfiguration: Sendable {
   let releaseFCMPerSecond: Int?
   /// Memory for the records of holds, compressed; what is over is read again when it is due.
   let releasePayloadBytesMax: Int
+  /// What links begin with; nil: approvals carry none.
+  let unsubscribeBaseURL: String?
+  let unsubscribeKeysFile: String?
+  let unsubscribeLifetimeDays: Int
   let topics: TopicNames
   let createPartitions: Int
   let createPartitionsSecurity: Int
@@ -50,6 +54,8 @@ struct GateConfiguration: Sendable {
   /// Nil: no HTTP.
   let httpAddress: ListenAddress?
   let livenessTimeoutMs: Int
+  /// How long after an opt-out the last approval may be.
+  let optOutLeakObjectiveMs: Int
   let logStyle: LogStyle
   let logLevel: LogLevel
 
@@ -63,15 +69,9 @@ struct GateConfiguration: Sendable {
     file: String?, overrides: [String], environment: [String: String],
     hostName: String? = Process.hostName()
   ) throws(CommandFailure) -> GateConfiguration {
-    var entries: [PropertiesFile.Entry] = []
-    if let file {
-      let bytes = try FileIO.read(file, bytesMax: PropertiesFile.bytesMax)
-      entries = try PropertiesFile.parse(bytes, name: file)
-    }
-    return try GateConfiguration(
-      Settings(
-        entries: entries, fileName: file ?? "", overrides: overrides, environment: environment,
-        hostName: hostName))
+    try GateConfiguration(
+      Settings.load(
+        file: file, overrides: overrides, environment: environment, hostName: hostName))
   }
 
   /// Checks everything and tells all that is wrong at once: who mends a configuration line by line
@@ -114,6 +114,9 @@ struct GateConfiguration: Sendable {
     releaseAPNsPerSecond = optional("release.apns_per_second").map { Int($0)! }
     releaseFCMPerSecond = optional("release.fcm_per_second").map { Int($0)! }
     releasePayloadBytesMax = integer("release.payload_bytes_max")
+    unsubscribeBaseURL = optional("unsubscribe.base_url")
+    unsubscribeKeysFile = optional("unsubscribe.keys_file")
+    unsubscribeLifetimeDays = integer("unsubscribe.lifetime_days")
     var names = TopicNames()
     for (role, key) in ConfigurationKey.topics { names[role] = text(key) }
     topics = names
@@ -122,6 +125,7 @@ struct GateConfiguration: Sendable {
     createReplicationFactor = integer("topics.create.replication.factor")
     httpAddress = optional("http.address").flatMap(ListenAddress.init)
     livenessTimeoutMs = integer("liveness.timeout.ms")
+    optOutLeakObjectiveMs = integer("optout.leak.objective.ms")
     logStyle = LogStyle(rawValue: text("log.format"))!
     logLevel = LogLevel.allCases.first { $0.name == text("log.level") }!
     effective = settings.byKey.sorted { $0.key < $1.key }.map { key, setting in
@@ -141,6 +145,14 @@ extension GateConfiguration {
       ("client.software.version", "\(GateVersion.text)"),
     ])
     return properties
+  }
+
+  /// Reads the keys of signed links; nil where none are wanted.
+  func links() throws(CommandFailure) -> LinkSettings? {
+    guard let unsubscribeBaseURL, let unsubscribeKeysFile else { return nil }
+    return LinkSettings(
+      keys: try LinkKeyFile.read(unsubscribeKeysFile).keys, baseURL: unsubscribeBaseURL,
+      lifetimeSeconds: Int64(unsubscribeLifetimeDays) * 86_400)
   }
 
   /// What `topics create` makes and `topics check` compares with.

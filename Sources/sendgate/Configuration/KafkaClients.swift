@@ -16,7 +16,9 @@ enum KafkaClients {
     _ configuration: GateConfiguration, _ lane: Lane, chosen: (String) -> Void = { _ in }
   ) throws(ConfigurationError) -> KafkaProperties {
     try LaneConsumerProperties.make(
-      configuration.kafkaProperties, groupID: groupID(configuration, lane), chosen: chosen)
+      configuration.kafkaProperties, groupID: groupID(configuration, lane),
+      // A code for logging in is worth nothing after 45 s, and this lane has little to read back.
+      sessionTimeoutMs: lane == .security ? 10_000 : nil, chosen: chosen)
   }
 
   static func outputs(

@@ -11,6 +11,12 @@ enum RunFlags {
 }
 
 extension ParsedArguments {
+  /// The settings that `--config`, the environment and `--set` add up to, unchecked.
+  func loadSettings() throws(CommandFailure) -> Settings {
+    try Settings.load(
+      file: text("config"), overrides: texts("set"), environment: Process.environment())
+  }
+
   /// The configuration that `--config`, the environment and `--set` add up to.
   func loadConfiguration() throws(CommandFailure) -> GateConfiguration {
     try GateConfiguration.load(

@@ -49,6 +49,21 @@ struct Settings {
     }
   }
 
+  /// Reads a file (nil: none) and what overrides it.
+  static func load(
+    file: String?, overrides: [String], environment: [String: String],
+    hostName: String? = Process.hostName()
+  ) throws(CommandFailure) -> Settings {
+    var entries: [PropertiesFile.Entry] = []
+    if let file {
+      let bytes = try FileIO.read(file, bytesMax: PropertiesFile.bytesMax)
+      entries = try PropertiesFile.parse(bytes, name: file)
+    }
+    return try Settings(
+      entries: entries, fileName: file ?? "", overrides: overrides, environment: environment,
+      hostName: hostName)
+  }
+
   private mutating func take(_ environment: [String: String]) {
     let names = ConfigurationKey.all.map(\.environmentName)
     // An empty variable is what a compose file makes of one that is not set.

@@ -32,6 +32,10 @@ enum GateMetrics {
       help:
         "1 while the tz database on disk is refused, as a zone of it is gone or damaged; the one read before stays in use."
     ) { findings.zonesRefusal == nil ? 0 : 1 }
+    registry.gauge(
+      "optout_leak_objective", unit: .seconds,
+      help: "How long after an opt-out the last approval may be (optout.leak.objective.ms)."
+    ) { Double(world.configuration.optOutLeakObjectiveMs) / 1_000 }
     for count in PreferenceCounters.Count.allCases {
       registry.counter(
         "preference_records",
@@ -92,6 +96,11 @@ enum GateMetrics {
       labels: labels
     ) { counters[.unregisteredNames] }
     registry.counter(
+      "duplicates_differing",
+      help: "Duplicates that say something else than what was let through under their id.",
+      labels: labels
+    ) { counters[.differingDuplicates] }
+    registry.counter(
       "headers_left_out",
       help: "Records written without their candidate's headers, with which they were too large.",
       labels: labels
@@ -122,7 +131,10 @@ enum GateMetrics {
       labels: labels
     ) { Double(counters[.isPaused]) }
     registerState(counters, labels, in: registry)
-    if runner.lane == .ordinary { HoldMetrics.register(counters, lane: runner.name, in: registry) }
+    if runner.lane == .ordinary {
+      HoldMetrics.register(counters, lane: runner.name, in: registry)
+      LeakMetrics.register(counters, lane: runner.name, in: registry)
+    }
     registerCaps(counters, labels, in: registry)
     let bounds = LatencyHistogram.boundsMs.map { Double($0) / 1_000 }
     for (name, help, histogram) in [

@@ -166,6 +166,7 @@ final class LaneRunner: Sendable {
     let configuration = world.configuration
     return LaneHolds(
       policy: world.policy, preferences: world.preferences, zones: world.zones, state: state,
+      links: world.links,
       settings: LaneHolds.Settings(
         spread: HoldSpread(spreadMs: Int64(configuration.releaseSpreadSeconds) * 1_000),
         payloadBytesMax: configuration.releasePayloadBytesMax,
@@ -196,7 +197,7 @@ final class LaneRunner: Sendable {
     let configuration = world.configuration
     let engine = Engine(
       lane: lane, policy: world.policy, preferences: world.preferences, zones: world.zones,
-      partitionCount: partitionCount, state: state)
+      partitionCount: partitionCount, state: state, links: world.links)
     let intervalMs =
       lane == .security ? configuration.securityCommitIntervalMs : configuration.commitIntervalMs
     return GateLoop(
@@ -206,6 +207,11 @@ final class LaneRunner: Sendable {
         ReceiptIntake(
           source: $0, refunder: Refunder(state: state, partitionCount: partitionCount))
       },
+      // Security has no opt-out that it would heed.
+      leaks: lane == .ordinary
+        ? LeakMeter(
+          notes: world.optOuts[worker],
+          objectiveMs: Int64(configuration.optOutLeakObjectiveMs)) : nil,
       settings: LoopSettings(
         commitIntervalMs: Int64(intervalMs),
         transactionTimeoutMs: Int64(configuration.transactionTimeoutMs),

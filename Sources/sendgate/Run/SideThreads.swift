@@ -92,6 +92,9 @@ enum PreferenceThread {
         },
         onChange: { change in
           for changes in world.preferenceChanges { changes.note(change) }
+        },
+        onOptOut: { optOut in
+          for notes in world.optOuts { notes.note(optOut) }
         })
       if let reason = follower.run(control) {
         findings.mustStop(ExitCode.unavailable, [reason])

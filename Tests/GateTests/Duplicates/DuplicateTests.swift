@@ -101,6 +101,29 @@ import Testing
     #expect(lane.verdicts(one, partition: 3) == ["deferred quiet_hours_deferred"])
   }
 
+  /// Of a transactional candidate with nothing else in it, computed apart from the code.
+  static let content = 12173
+
+  /// A producer that sends again may date it anew; one that says something else has a fault.
+  @Test func aRepeatThatSaysSomethingElseIsCounted() {
+    let lane = Lane([Self.document(Self.device("d"))])
+    func said(_ more: String) -> Int {
+      let before = lane.gate.engine.differingDuplicates
+      #expect(lane.verdicts([Self.candidate("n", "social", more)]) == ["dropped duplicate"])
+      return lane.gate.engine.differingDuplicates - before
+    }
+    let first = #","event":"like","payload":{"title":"abcdefgh"}"#
+    #expect(lane.verdicts([Self.candidate("n", "social", first)]) == ["approved ok"])
+    #expect(said(first) == 0)
+    #expect(said(first + #","created_at":"2026-03-09T22:29:00Z","collapse_key":"k""#) == 0)
+    #expect(said(#","event":"like","payload":{"title":"abcdefgi"}"#) == 1)
+    #expect(said(#","event":"like","payload":{"title":"abcdefgh" }"#) == 1)
+    #expect(said(#","subtype":"like","payload":{"title":"abcdefgh"}"#) == 1)
+    #expect(said(#","event":"mention","payload":{"title":"abcdefgh"}"#) == 1)
+    #expect(said(#","event":"like""#) == 1)
+    #expect(said(#","event":"like","payload":{}"#) == 1)
+  }
+
   /// It stands before the suppressions, and hides nothing behind it.
   @Test func blockedByNamesItFirst() {
     let lane = Lane([Self.document(Self.device("d"))])
@@ -143,8 +166,8 @@ import Testing
     #expect(
       written.map { String(decoding: $0.2!, as: UTF8.self) }.prefix(2)
         == [
-          #"{"at":"2026-03-09T22:30:00.000Z","outcome":"approved"}"#,
-          #"{"at":"2026-03-09T22:30:00.000Z","outcome":"deferred"}"#,
+          #"{"at":"2026-03-09T22:30:00.000Z","outcome":"approved","content":\#(Self.content)}"#,
+          #"{"at":"2026-03-09T22:30:00.000Z","outcome":"deferred","content":\#(Self.content)}"#,
         ])
     let other = Lane([Self.document(Self.device("a") + "," + Self.device("b", allDay))])
     for (partition, key, value) in written {
@@ -158,6 +181,10 @@ import Testing
     other.state.finishRestore(0, nowMs: Self.nowMs)
     #expect(other.state.seenCount == 4)
     #expect(other.verdicts(values) == Array(repeating: "dropped duplicate", count: 6))
+    #expect(other.gate.engine.differingDuplicates == 0)
+    let changed = Self.candidate("n", "transactional", #","subtype":"order_shipped""#)
+    #expect(other.verdicts([changed]) == Array(repeating: "dropped duplicate", count: 2))
+    #expect(other.gate.engine.differingDuplicates == 2)
   }
 }
 
@@ -167,9 +194,21 @@ import Testing
     (#"{"at":"2026-03-09T22:30:00.000Z","outcome":"deferred"}"#, true),
     (#"{ "outcome":"deferred", "x":[1,{}], "at":"2026-03-09T23:30:00+01:00" }"#, true),
     (#"{"at":1773095400000,"outcome":"approved","more":null}"#, false),
+    (#"{"at":"2026-03-09T22:30:00.000Z","outcome":"approved","content":null}"#, false),
+    (#"{"at":"2026-03-09T22:30:00.000Z","outcome":"deferred","content":65536}"#, true),
+    (#"{"at":"2026-03-09T22:30:00.000Z","outcome":"deferred","content":-1}"#, true),
   ]) func isRead(_ text: String, isDeferred: Bool) {
     let value = withBytes(text) { SeenRecord.value($0) }
     #expect(value == SeenRecord.Value(atMs: 1_773_095_400_000, isDeferred: isDeferred))
+  }
+
+  @Test(arguments: [
+    #"{"at":"2026-03-09T22:30:00.000Z","outcome":"approved","content":51966}"#,
+    #"{ "content":51966, "at":1773095400000, "outcome":"approved" }"#,
+  ]) func theContentIsRead(_ text: String) {
+    let value = withBytes(text) { SeenRecord.value($0) }
+    #expect(
+      value == SeenRecord.Value(atMs: 1_773_095_400_000, isDeferred: false, content: 51966))
   }
 
   @Test(arguments: [

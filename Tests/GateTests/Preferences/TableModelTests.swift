@@ -32,6 +32,7 @@ import Testing
     let slot = readers ? epochs.register() : nil
     var model: [String: Held] = [:]
     var versions: [String: Int64] = [:]
+    var erasures: [String: Int64] = [:]
     for offset in 0..<Int64(operations) {
       let user = "user-\(Int.random(in: 0..<users, using: &generator))"
       let hint = "seed \(generator.seed), operation \(offset)"
@@ -40,6 +41,7 @@ import Testing
         #expect(table.apply(key: user, nil, offset: offset) == .erased, "\(hint)")
         model[user] = nil
         versions[user] = nil
+        erasures[user] = offset
       case 1:
         let broken = #"{"user_id":"\#(user)","version":-1}"#
         let applied = table.apply(key: user, broken, offset: offset)
@@ -56,6 +58,7 @@ import Testing
         versions[user] = version
       }
       #expect(held(table, user) == model[user], "\(hint)")
+      if let block = table.block(user) { #expect(block.erasedOffset == erasures[user], "\(hint)") }
       #expect(table.users == model.count, "\(hint)")
       if let slot, offset % 97 == 0 { epochs.passBoundary(slot) }
     }
@@ -144,6 +147,80 @@ import Testing
     // The four bytes are no tombstone.
     #expect(table.apply(key: "u", "null", offset: 9) == .unreadable(.wrongType))
     #expect(held(table, "u") == .unreadable(offset: 9))
+  }
+
+  /// A document says behind which erasure it stands, however it is laid out, and so do its successors.
+  @Test(arguments: [Int64(3), 1 << 45]) func anErasureIsKnownOfWhoIsBack(base: Int64) throws {
+    let table = newTable()
+    let account =
+      #""account":{"quiet_hours":{"start":"22:00","end":"07:00"},"muted_subtypes":{"social":["like"]}}"#
+    let full =
+      #"{"user_id":"u","version":9,\#(account),"devices":[{"device_id":"d","platform":"ios","#
+      + #""os_permission":"granted","token_status":"active","timezone":"Asia/Tokyo"}]}"#
+    _ = table.apply(key: "u", full, offset: base)
+    #expect(table.block("u")?.erasedOffset == nil && table.block("u")?.isErased(since: -1) == false)
+    _ = table.apply(key: "u", nil, offset: base + 1)
+    #expect(table.apply(key: "u", full, offset: base + 2) == .stored([]))
+    for later in Int64(3)...4 {
+      let block = try #require(table.block("u"))
+      #expect(block.erasedOffset == base + 1)
+      #expect(block.isErased(since: base) && !block.isErased(since: base + 1))
+      #expect(block.version == 9 && block.offset == base + later - 1 && block.deviceCount == 1)
+      #expect(block.accountPlace.windowKind == .set && withBytes("d") { block.find($0) } == 0)
+      #expect(withBytes("like") { block.isMuted($0, .social, device: 0) })
+      _ = table.apply(key: "u", full, offset: base + later)
+    }
+    // The newest counts, and one that cannot be read carries it too.
+    _ = table.apply(key: "u", nil, offset: base + 6)
+    _ = table.apply(key: "u", nil, offset: base + 7)
+    _ = table.apply(key: "u", "{", offset: base + 8)
+    #expect(table.block("u")?.erasedOffset == base + 7 && table.block("u")?.isUnreadable == true)
+    #expect(table.block("u")?.offset == base + 8)
+  }
+
+  /// What a record switches off for the account, of what was not off before it.
+  @Test func optOutsAreTold() {
+    let table = newTable()
+    func apply(_ states: [Gate.Category: String]?) -> CategorySet {
+      let choices = (states ?? [:]).map { category, state in
+        #""\#(category.name)":{"state":"\#(state)","at":"2025-01-01T00:00:00Z","source":"admin_override"}"#
+      }
+      let document = documentJSON(
+        ["user_id": #""u""#], account: ["categories": "{\(choices.joined(separator: ","))}"])
+      _ = table.apply(key: "u", states == nil ? nil : document)
+      return table.optOuts
+    }
+    let everything = CategorySet(Gate.Category.allCases)
+    // There was nothing that it could switch off.
+    #expect(apply([.marketing: "user-off"]).isEmpty)
+    #expect(apply([.marketing: "user-off"]).isEmpty)
+    #expect(apply([.marketing: "user-off", .social: "user-off"]) == CategorySet([.social]))
+    #expect(apply([.social: "user-on", .security: "user-off"]) == CategorySet([.security]))
+    #expect(apply([.social: "default", .transactional: "user-on"]).isEmpty)
+    #expect(apply([.transactional: "user-off"]) == CategorySet([.transactional]))
+    #expect(apply(nil) == everything.subtracting(CategorySet([.transactional])))
+    #expect(apply(nil).isEmpty && apply([.social: "user-off"]).isEmpty)
+    // An unreadable document allows nothing, and is nobody's choice; what follows it may be.
+    _ = table.apply(key: "u", "{")
+    #expect(table.optOuts.isEmpty)
+    #expect(apply([.social: "user-off"]) == CategorySet([.social]))
+    _ = table.apply(key: "v", nil)
+    #expect(table.optOuts.isEmpty && everything.contains(.social) && !everything.isEmpty)
+  }
+
+  @Test func theOldestErasuresAreForgotten() {
+    var erasures = Erasures(offsetsMax: 100)
+    func user(_ number: UInt64) -> UserHash { UserHash(first: number, second: 1) }
+    for number in UInt64(0)..<1_000 { erasures.note(user(number), offset: Int64(number)) }
+    #expect(erasures.take(user(899)) == nil)
+    for number in UInt64(950)..<1_000 { #expect(erasures.take(user(number)) == Int64(number)) }
+    #expect(erasures.take(user(999)) == nil)
+    // One that is erased again is not an older one's.
+    erasures.note(user(1), offset: 5)
+    for number in UInt64(2)..<51 { erasures.note(user(number), offset: 6) }
+    erasures.note(user(51), offset: 7)
+    erasures.note(user(1), offset: 8)
+    #expect(erasures.take(user(1)) == 8 && erasures.take(user(1)) == nil)
   }
 
   /// Large enough for pages of its own kind, and grown a few times on the way.

@@ -31,7 +31,7 @@ struct Decoded: Equatable {
     smsFallback = candidate.smsFallback
     createdAtMs = candidate.createdAtMs
     expiresAtMs = candidate.expiresAtMs
-    payloadBytes = candidate.payloadBytes
+    payloadBytes = candidate.payload?.count ?? 0
     invalid = candidate.invalid
     member = candidate.invalidMember
   }

@@ -7,9 +7,10 @@ final class HoldBench {
   let gate: TestGate
   let releaser: Releaser
 
-  init(policy: Policy = .builtIn, documents: [String]) {
+  init(policy: Policy = .builtIn, documents: [String], links: LinkSettings? = nil) {
     gate = TestGate(policy: policy, documents: documents)
-    releaser = Releaser(policy: policy, preferences: gate.table, zones: gate.zones, seed: 4)
+    releaser = Releaser(
+      policy: policy, preferences: gate.table, zones: gate.zones, links: links, seed: 4)
   }
 
   /// A released hold, copied out.

@@ -183,6 +183,45 @@ import Testing
     #expect(erased.key == hold.key && erased.record == nil)
   }
 
+  /// Whatever document follows the erasure: what was held before is not decided by it.
+  @Test func whoIsBackAfterAnErasureBeginsAnew() {
+    let bench = bench()
+    let collapse = #","collapse_key":"k""#
+    let older = bench.hold(HoldBench.candidate("n-1", collapse), at: Self.night)
+    func back(offset: Int64, _ document: String?) {
+      withBytes("u") { key in
+        guard let document else {
+          _ = bench.gate.table.apply(key: key, value: nil, offset: offset)
+          return
+        }
+        withBytes(document) {
+          _ = bench.gate.table.apply(key: key, value: $0, offset: offset)
+        }
+      }
+    }
+    for document in [HoldBench.document(version: 2), HoldBench.document(devices: ""), "{"] {
+      back(offset: 10, nil)
+      back(offset: 11, document)
+      #expect(bench.facts(older, at: Self.night)?.isUserGone == true, "\(document)")
+      let erased = bench.release(older, at: Self.morning)
+      #expect(erased.verdict == "erased" && erased.key == older.key, "\(document)")
+    }
+    back(offset: 12, nil)
+    back(offset: 13, HoldBench.document(version: 3))
+    let newer = bench.hold(HoldBench.candidate("n-2", collapse), at: Self.night)
+    #expect(bench.facts(newer, at: Self.night)?.isUserGone == false)
+    // Not even a newer one of the same key tells of it.
+    let ended = bench.supersede(older, by: newer, collapseKey: "k", at: Self.night)
+    #expect(ended.verdict == "erased" && ended.key == older.key && ended.record == nil)
+    #expect(bench.release(newer, at: Self.morning).verdict == "ended released")
+    // A record that does not say by what it was decided is older than any erasure.
+    var mute = newer
+    let name = Array(#""preference_offset""#.utf8)
+    let at = mute.value.indices.first { mute.value[$0...].starts(with: name) }!
+    mute.value[at + 1] = UInt8(ascii: "x")
+    #expect(bench.release(mute, at: Self.morning).verdict == "erased")
+  }
+
   /// A user that was erased and is back by the time the hold is looked at: nothing is decided of it, so
   /// that nothing is counted against a cap that does not leave.
   @Test func whoIsBackIsNotDecidedAgain() {

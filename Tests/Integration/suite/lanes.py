@@ -65,6 +65,8 @@ def security_under_a_marketing_backlog(world):
     for number in range(2000):
         world.prefer(document(f"m-{number}", categories={"marketing": choice("user-off")}), flush=False)
     world.prefer(document("u-1", devices=[device(categories=opted_in)]))
+    # Frozen for longer than a transaction may last it would rightly come back fenced.
+    world.write_config(world.broker.bootstrap, **{"transaction.timeout.ms": 50_000})
     gate = world.gate()
     gate.await_ready()
     watch = Latencies(world)
@@ -97,6 +99,23 @@ def security_under_a_marketing_backlog(world):
         flush=True,
     )
     expect(ratio <= 3, f"{ratio:.2f} times the idle p99")
+
+
+@case()
+def security_moves_on_soon_after_a_death(world):
+    """With its owner killed, and nobody to take that instance's place, another has decided long before 45 s are over."""
+    world.create_topics(partitions=4, security=1)
+    world.prefer(document("u-1"))
+    first = world.gate("gate-0")
+    first.await_ready()
+    reader = world.reader()
+    world.decide(reader, candidate("s-0", "u-1", "security", event="2fa_code"), security=True)
+    second = world.gate("gate-1")
+    second.await_ready()
+    first.kill()
+    world.send(candidate("s-1", "u-1", "security", event="2fa_code"), security=True)
+    reader.until("the code is approved", lambda read: outputs_of(read, "s-1"), 30)
+    second.drain()
 
 
 @case(INJECTS)

@@ -19,6 +19,9 @@ final class HoldRig {
   var readiness = PreferenceReadiness()
   let counters = LoopCounters()
   let changes = PreferenceChanges()
+  let optOuts = OptOutNotes()
+  var approvalsMax = 1 << 12
+  var objectiveMs: Int64 = 30
   let epochs = Epochs()
   let zones: ZonePublisher
   let preferences: PreferenceTable
@@ -112,20 +115,35 @@ final class HoldRig {
       + #""token_status":"active","region":"US"}]}"#
   }
 
-  /// As the preference thread does it; nil erases.
-  func prefer(_ document: String?, user: String? = nil, partition: Int32 = 0) {
+  /// Of the next record of the preference topic.
+  var preferenceOffset: Int64 = 0
+
+  /// As the preference thread does it; nil erases. Returns what it switches off, which was written at
+  /// that instant.
+  @discardableResult
+  func prefer(
+    _ document: String?, user: String? = nil, partition: Int32 = 0, isNoted: Bool = true,
+    committedAtMs: Int64 = 0
+  ) -> OptOut {
+    let offset = preferenceOffset
+    preferenceOffset += 1
     let user = user ?? Self.user(of: document!)
-    Array(user.utf8).withUnsafeBytes { key in
+    return Array(user.utf8).withUnsafeBytes { key in
       if let document {
         Array(document.utf8).withUnsafeBytes {
-          let applied = preferences.apply(key: key, value: $0, offset: 0)
+          let applied = preferences.apply(key: key, value: $0, offset: offset)
           if case .unreadable = applied { fatalError("\(document): \(applied)") }
         }
       } else {
-        _ = preferences.apply(key: key, value: nil, offset: 0)
+        _ = preferences.apply(key: key, value: nil, offset: offset)
       }
-      changes.note(
-        PreferenceChanges.Change(partition: partition, user: preferences.userHash(key)))
+      let optOut = OptOut(
+        partition: partition, user: preferences.userHash(key), categories: preferences.optOuts,
+        committedAtMs: committedAtMs, offset: offset)
+      guard isNoted else { return optOut }
+      changes.note(PreferenceChanges.Change(partition: partition, user: optOut.user))
+      if !optOut.categories.isEmpty { optOuts.note(optOut) }
+      return optOut
     }
   }
 
@@ -153,6 +171,8 @@ final class HoldRig {
     let loop = GateLoop(
       source: source, sink: sink, clock: clock, decider: engine, state: state,
       stateSource: states, holds: holds,
+      leaks: LeakMeter(
+        notes: optOuts, objectiveMs: objectiveMs, approvalsMax: approvalsMax),
       settings: LoopSettings(
         commitIntervalMs: commitIntervalMs, transactionTimeoutMs: 2000, staleMsMax: 300_000),
       counters: counters, control: control, readiness: readiness, epochs: epochs,

@@ -1,0 +1,10 @@
+#include "CContracts.h"
+
+static const uint8_t openapi[] = {
+#embed "../../deploy/contracts/openapi.yaml"
+};
+
+const uint8_t *cc_openapi(size_t *bytes) {
+  *bytes = sizeof openapi;
+  return openapi;
+}

@@ -1,0 +1,65 @@
+import Gate
+
+/// Who may set what.
+extension PreferenceMachine {
+  /// Nil where the event is allowed.
+  func refusal(_ event: PreferenceEvent, _ known: KnownState) -> Refusal? {
+    let isLink = event.source == .unsubscribeLink
+    switch event.body {
+    case .choiceSet(let scope, let category, let state):
+      if category == .security, state == .userOff, event.source != .adminOverride {
+        return .securityNeedsAdmin
+      }
+      if isLink, scope != .account || state != .userOff || !category.hasUnsubscribeLinks {
+        return .linkOnlyMutes
+      }
+    case .linkUndone(let category):
+      if !category.hasUnsubscribeLinks { return .linkOnlyMutes }
+    case .subtypeMuteSet(let subtype, let isMuted):
+      if subtype.category == .security { return .securityNeverMuted }
+      if isLink { return .linkOnlyMutes }
+      // What was muted under an earlier policy can still be unmuted.
+      if isMuted, !isMutable(subtype) { return .subtypeNotMutable }
+    case .quietHoursSet, .smsConsentSet:
+      if isLink { return .linkOnlyMutes }
+    case .timezoneSet(let setting):
+      if isLink { return .linkOnlyMutes }
+      if let refusal = refusal(ofZone: setting.zone) { return refusal }
+    case .deviceSeen(_, let sync, _):
+      if let refusal = refusal(ofZone: sync.timezone) { return refusal }
+    case .deviceRemoved, .suppressionSet, .suppressionCleared, .permissionPromptShown,
+      .tokenFeedback, .userErased, .userObserved:
+      break
+    }
+    if event.body.keepsDevice, let device = event.deviceID, let user = known.user,
+      user.devices[device] == nil, user.devices.count >= Self.devicesMax
+    {
+      return .tooManyDevices
+    }
+    return nil
+  }
+
+  private func isMutable(_ subtype: Subtype) -> Bool {
+    policy.mutableSubtypes(subtype.category).contains { Identifier($0) == subtype.name }
+  }
+
+  private func refusal(ofZone zone: Identifier?) -> Refusal? {
+    guard let zone, !zones.isKnown(zone.text) else { return nil }
+    return .unknownZone(closeMatches: zones.suggestions(for: zone.text))
+  }
+}
+
+extension Category {
+  /// Whether approvals of it carry an unsubscribe link (requirements U1).
+  public var hasUnsubscribeLinks: Bool { self == .marketing || self == .social }
+}
+
+extension EventBody {
+  /// Whether something is kept of a device under the user.
+  var keepsDevice: Bool {
+    switch self {
+    case .permissionPromptShown, .userObserved: false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import CCrypto
+
+/// What a bearer of a token may do; docs/preferences-api.md says it for each endpoint.
+public enum Role: String, Sendable, CaseIterable {
+  /// A server of the apps, which has made sure who its user is.
+  case app
+  /// People who answer users.
+  case support
+  /// People and programs that run the service.
+  case admin
+}
+
+/// Tokens: 32 bytes from the system's generator. That many cannot be guessed, whatever the hash they
+/// are kept under costs, so one round of SHA-256 is right where it would be wrong for a password.
+public enum AccessToken {
+  /// So that a scanner for leaked secrets can know one.
+  static let prefix = "sgt_"
+  static let bytes = 32
+
+  public static func make() -> String {
+    var secret = [UInt8](repeating: 0, count: bytes)
+    guard cc_random(&secret, secret.count) == 0 else {
+      preconditionFailure("the system gives no random bytes")
+    }
+    return prefix + base64URL(secret)
+  }
+
+  /// What is kept of it.
+  public static func digest(_ token: String) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    let text = Array(token.utf8)
+    cc_sha256(text, text.count, &digest)
+    return digest
+  }
+
+  private static func base64URL(_ bytes: [UInt8]) -> String {
+    var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+    let count = cc_base64(bytes, bytes.count, &text)
+    return String(
+      decoding: text.prefix(count).compactMap { byte -> UInt8? in
+        switch byte {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        case UInt8(ascii: "="): nil
+        default: byte
+        }
+      }, as: UTF8.self)
+  }
+}

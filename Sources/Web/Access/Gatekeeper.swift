@@ -1,0 +1,81 @@
+import Synchronization
+import Telemetry
+
+/// Lets requests in: who bears a token that is known, and does not come too often.
+public final class Gatekeeper: Sendable {
+  public struct Limits: Sendable {
+    /// Of one token.
+    public var perToken = RequestRate(perSecond: 1_000, burst: 2_000)
+    /// Of one address (of IPv6: of one /64), for requests without a token that is known.
+    public var perAddress = RequestRate(perSecond: 10, burst: 50)
+    /// A proxy of ours passes on the client's address as the last of `X-Forwarded-For`.
+    public var isBehindProxy = false
+
+    public init() {}
+  }
+
+  private let limits: Limits
+  private let addresses = AddressBuckets()
+  private let tokens: Mutex<TokenTable>
+  private let nowNs: @Sendable () -> Int64
+
+  public init(
+    tokens: TokenTable, limits: Limits = Limits(),
+    nowNs: @escaping @Sendable () -> Int64 = SystemTime.monotonicNs
+  ) {
+    self.tokens = Mutex(tokens)
+    self.limits = limits
+    self.nowNs = nowNs
+  }
+
+  /// From now on these tokens count.
+  public func replace(_ table: TokenTable) {
+    tokens.withLock { $0 = table.keepingRates(of: $0) }
+  }
+
+  /// Who it is, or why not: 401 without a token that is known, 429 where it comes too often.
+  public func admit(_ request: HTTPRequest) throws(Problem) -> TokenTable.Entry {
+    guard let entry = bearer(request).flatMap({ token in tokens.withLock { $0 }.entry(for: token) })
+    else {
+      try admitUnknown(request)
+      throw Problem(
+        401, "unauthorized", "this needs a token that is known: Authorization: Bearer TOKEN",
+        headers: [HTTPField("WWW-Authenticate", "Bearer realm=\"sendgate\"")])
+    }
+    if let waitNs = entry.bucket.take(limits.perToken, nowNs: nowNs()) {
+      throw Self.tooMany(waitNs, "this token")
+    }
+    return entry
+  }
+
+  /// For what needs no token: 429 where its address comes too often.
+  public func admitUnknown(_ request: HTTPRequest) throws(Problem) {
+    let bucket = addresses[client(of: request)]
+    if let waitNs = bucket.take(limits.perAddress, nowNs: nowNs()) {
+      throw Self.tooMany(waitNs, "this address without a token that is known")
+    }
+  }
+
+  private static func tooMany(_ waitNs: Int64, _ whose: String) -> Problem {
+    let seconds = (waitNs + 999_999_999) / 1_000_000_000
+    return Problem(
+      429, "too_many_requests", "too many requests of \(whose)",
+      headers: [HTTPField("Retry-After", "\(seconds)")])
+  }
+
+  /// Two headers are none: which of the two was meant is not ours to choose.
+  private func bearer(_ request: HTTPRequest) -> String? {
+    let values = request.headers("Authorization")
+    guard values.count == 1 else { return nil }
+    let parts = values[0].split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, ASCII.equal(String(parts[0]), "Bearer") else { return nil }
+    return String(ASCII.trimmed(parts[1]))
+  }
+
+  private func client(of request: HTTPRequest) -> ClientAddress {
+    guard limits.isBehindProxy, let last = request.headers("X-Forwarded-For").last,
+      let address = last.split(separator: ",").last
+    else { return request.client }
+    return ListenAddress.client(String(ASCII.trimmed(address))) ?? request.client
+  }
+}

@@ -1,0 +1,47 @@
+/// A piece of HTML. What is written as a literal stands as it is; every text put into one is escaped,
+/// so that forgetting it is not possible:
+///
+///     let row: HTML = "<li title=\"\(text)\">\(text)</li>"
+struct HTML: ExpressibleByStringInterpolation, Sendable, Equatable {
+  private(set) var text: String
+
+  init(stringLiteral literal: StaticString) { text = "\(literal)" }
+
+  init(stringInterpolation pieces: Pieces) { text = pieces.text }
+
+  private init(markup: String) { text = markup }
+
+  struct Pieces: StringInterpolationProtocol {
+    fileprivate var text = ""
+
+    init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+    mutating func appendLiteral(_ literal: StaticString) { text += "\(literal)" }
+    mutating func appendInterpolation(_ value: String) { text += HTML.escaped(value) }
+    mutating func appendInterpolation(_ piece: HTML) { text += piece.text }
+    mutating func appendInterpolation(_ pieces: [HTML]) {
+      for piece in pieces { text += piece.text }
+    }
+  }
+
+  /// For text between tags and for attributes in double or single quotes.
+  static func escaped(_ value: String) -> String {
+    var text = ""
+    for character in value.unicodeScalars {
+      switch character {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      case "\"": text += "&quot;"
+      case "'": text += "&#39;"
+      default: text.unicodeScalars.append(character)
+      }
+    }
+    return text
+  }
+
+  /// A style or a script of ours, inside which HTML knows no escapes.
+  static func source(_ source: StaticString) -> HTML { HTML(markup: "\(source)") }
+
+  static let nothing: HTML = ""
+}

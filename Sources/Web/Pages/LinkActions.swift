@@ -1,0 +1,85 @@
+import CCrypto
+import Gate
+import Preferences
+
+/// What the pages change, as events. Their ids come of the token and of what the form tells with it, so
+/// that the same request, sent again, was seen already and changes nothing.
+struct LinkActions: Sendable {
+  let service: PreferenceService
+  let nowMs: @Sendable () -> Int64
+
+  func mute(
+    _ category: Category, of user: UserPreferences, token: String, once: String?
+  ) throws(StoreError) -> EventAnswer {
+    // A phone's clock may be ahead: what was chosen before this is not to count as later than this.
+    let choice = user.account.choices[category]
+    let heldAtMs = max(choice?.made?.atMs ?? 0, choice?.link?.atMs ?? 0)
+    return try service.apply(
+      PreferenceEvent(
+        eventID: Self.eventID([token, once ?? ""]), userID: user.userID,
+        atMs: max(nowMs(), heldAtMs), source: .unsubscribeLink,
+        body: .choiceSet(.account, category, .userOff)))
+  }
+
+  func undo(
+    _ category: Category, of user: UserPreferences, token: String, once: String?
+  ) throws(StoreError) -> EventAnswer {
+    // At the same instant the mute would stay.
+    let muted = user.account.choices[category]?.link?.atMs ?? -1
+    return try service.apply(
+      PreferenceEvent(
+        eventID: Self.eventID([token, once ?? ""]), userID: user.userID,
+        atMs: max(nowMs(), muted + 1), source: .unsubscribeLink, body: .linkUndone(category)))
+  }
+
+  /// Off is a choice of the account. On is one too, and takes away what stands in its way on the
+  /// devices, since any off is stricter than an on elsewhere.
+  func set(
+    _ category: Category, on: Bool, of user: UserPreferences, token: String, once: String
+  ) throws(StoreError) {
+    let answer = try set(
+      .account, category, on, user.account.choices[category], of: user, [token, once])
+    // What is sent again must not reach devices that have chosen off since.
+    guard on, answer.refusal == nil, !answer.isRepeat else { return }
+    for (id, device) in user.devices.sorted(by: { $0.key < $1.key })
+    where device.isPresent && device.choices[category]?.state == .userOff {
+      _ = try set(
+        .device(id), category, on, device.choices[category], of: user, [token, once, id.text])
+    }
+  }
+
+  private func set(
+    _ scope: PreferenceScope, _ category: Category, _ on: Bool, _ held: CategoryChoice?,
+    of user: UserPreferences, _ idParts: [String]
+  ) throws(StoreError) -> EventAnswer {
+    let heldAtMs = held?.inForce?.atMs ?? -1
+    return try service.apply(
+      PreferenceEvent(
+        eventID: Self.eventID(idParts + ["\(category.name)"]), userID: user.userID,
+        atMs: max(nowMs(), heldAtMs + 1), source: .inAppSettings,
+        body: .choiceSet(scope, category, on ? .userOn : .userOff)))
+  }
+
+  /// A hash: the token itself must not stand in the audit, where it could be used. No part can hold the
+  /// NUL between them.
+  static func eventID(_ parts: [String]) -> Identifier {
+    let text = Array(parts.joined(separator: "\0").utf8)
+    var digest = [UInt8](repeating: 0, count: 32)
+    cc_sha256(text, text.count, &digest)
+    return Identifier("page-" + Hex.text(digest))
+  }
+
+  /// A text that no form has told before.
+  static func newOnce() -> String {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    guard cc_random(&bytes, bytes.count) == 0 else {
+      preconditionFailure("the system gives no random bytes")
+    }
+    return Hex.text(bytes)
+  }
+
+  /// What `newOnce` makes; anything else in a form is none of ours.
+  static func isOnce(_ text: String) -> Bool {
+    text.utf8.count == 32 && Hex.bytes(text) != nil
+  }
+}

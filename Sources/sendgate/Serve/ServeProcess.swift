@@ -1,0 +1,146 @@
+import Gate
+import Glibc
+import Pipeline
+import Preferences
+import Telemetry
+import Web
+
+/// The preference service as a process: opens the store, serves it, watches its files, and ends in
+/// order. The main thread does what is done now and then, and waits for nobody without a bound.
+final class ServeProcess {
+  private let configuration: ServeConfiguration
+  private let log: Logger
+  private let opened: OpenStore
+  private let keeper: Gatekeeper
+  /// Nil: no links are signed, and there are no pages behind them.
+  private let links: LinkSettings?
+  private let tokens: TokensWatcher
+  private let registry = MetricRegistry()
+  private let mainBeat: Heartbeat
+  private let clock = SystemClock()
+  private var zonesCheckedAtMs: Int64 = 0
+  private var filesCheckedAtMs: Int64 = 0
+  private static let filesIntervalMs: Int64 = 1_000
+
+  init(_ configuration: ServeConfiguration) throws(CommandFailure) {
+    self.configuration = configuration
+    log = configuration.gate.makeLogger()
+    keeper = Gatekeeper(
+      tokens: try TokensFile.read(configuration.tokensFile), limits: configuration.access)
+    links = try configuration.gate.links()
+    tokens = TokensWatcher(configuration.tokensFile, keeper, log)
+    opened = try OpenStore(configuration.store)
+    mainBeat = Heartbeat(
+      name: "main loop", intervalMsMax: Int64(configuration.gate.livenessTimeoutMs))
+  }
+
+  /// The exit code.
+  func run() throws(CommandFailure) -> Int32 {
+    configuration.gate.log(to: log)
+    let kafka: PreferenceKafka
+    let server: HTTPServer
+    do throws(CommandFailure) {
+      kafka = try PreferenceKafka(opened.service, configuration, log)
+    } catch {
+      opened.service.close()
+      throw error
+    }
+    ServeMetrics.register(opened, kafka, in: registry)
+    do throws(CommandFailure) {
+      server = try startHTTP(kafka)
+    } catch {
+      kafka.stop()
+      opened.service.close()
+      throw error
+    }
+    log.info(
+      "The preference service starts",
+      [
+        "version": .string(String(describing: GateVersion.text)),
+        "policy": .string(opened.policy.version),
+        "http.host": .string(configuration.address.host), "http.port": .integer(server.port),
+        "http.tls": .string(configuration.certificateFiles == nil ? "no" : "yes"),
+      ])
+    let upkeep = StoreUpkeep(opened.service, log: log)
+    while true {
+      if let signal = Signals.wait(ms: 100) {
+        log.info("Ending", ["signal": .string(signal)])
+        break
+      }
+      turn()
+    }
+    end(server, kafka, upkeep)
+    log.info("The preference service ended", ["exit.code": .integer(ExitCode.ok)])
+    log.flush()
+    return ExitCode.ok
+  }
+
+  private func startHTTP(_ kafka: PreferenceKafka) throws(CommandFailure) -> HTTPServer {
+    let health = HealthSource(
+      metrics: { [registry] in registry.render() }, heartbeats: [mainBeat],
+      readiness: { [service = opened.service] in ServeMetrics.checks(service, kafka) })
+    let api = PreferenceAPI(
+      service: opened.service, policy: opened.policy, keeper: keeper, health: health,
+      registry: registry, log: log)
+    let pages = links.map { links in
+      LinkPages(
+        service: opened.service, keys: links.keys, keeper: keeper, registry: registry, log: log)
+    }
+    let certificate = try configuration.certificateFiles.map { (files) throws(CommandFailure) in
+      try files.read()
+    }
+    do throws(HTTPServerError) {
+      return try HTTPServer(
+        address: configuration.address, limits: configuration.http,
+        threads: configuration.threads, certificate: certificate,
+        respond: { pages?.respond(to: $0) ?? api.respond(to: $0) })
+    } catch {
+      throw CommandFailure(ExitCode.unavailable, "serve.address: \(error)")
+    }
+  }
+
+  private func turn() {
+    mainBeat.beat()
+    let nowMs = clock.monotonicMs()
+    if nowMs - filesCheckedAtMs >= Self.filesIntervalMs {
+      filesCheckedAtMs = nowMs
+      tokens.turn()
+    }
+    if nowMs - zonesCheckedAtMs >= Int64(configuration.gate.zonesCheckIntervalMs) {
+      zonesCheckedAtMs = nowMs
+      checkZones()
+    }
+  }
+
+  private func checkZones() {
+    guard opened.database.changed() else { return }
+    do throws(TimeZoneDatabaseError) {
+      try opened.database.load(into: opened.zones)
+      log.info("Reloaded the time zones")
+    } catch {
+      log.error(
+        "The tz database on disk is refused; the zones read before stay in use",
+        ["reason": .string("\(error)")])
+    }
+  }
+
+  /// Nobody new first, then those inside, then what they left to be written. A second signal leaves
+  /// at once: what was answered is durable already.
+  private func end(_ server: HTTPServer, _ kafka: PreferenceKafka, _ upkeep: StoreUpkeep) {
+    let isOver = LaneControl()
+    let ending = NamedThread(name: "ending") { [service = opened.service] in
+      server.stop()
+      kafka.stop()
+      upkeep.stop()
+      service.close()
+      isOver.ask(.drain)
+    }
+    while isOver.request == .none {
+      guard let signal = Signals.wait(ms: 20) else { continue }
+      log.warning("Leaving without waiting", ["signal": .string(signal)])
+      log.flush()
+      _exit(ExitCode.ok)
+    }
+    ending.join()
+  }
+}

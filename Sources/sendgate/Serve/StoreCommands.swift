@@ -1,0 +1,78 @@
+import Gate
+import Glibc
+import Preferences
+import Telemetry
+import Web
+
+/// What the commands that look into the store share.
+enum StoreCommands {
+  static func id(_ text: String, _ flag: String) throws(CommandFailure) -> Identifier {
+    guard RecordText.isID(text) else {
+      throw .usage("--\(flag) wants an id of 1 to 128 bytes without control characters")
+    }
+    return Identifier(text)
+  }
+
+  /// Prints what `body` finds; 66 where nothing is kept of it.
+  static func read(
+    _ arguments: ParsedArguments, _ body: (PreferenceService) throws(StoreError) -> String?
+  ) throws(CommandFailure) -> Int32 {
+    let found = try with(arguments, isReading: true, body)
+    guard let found else {
+      throw CommandFailure(ExitCode.noInput, "nothing is kept of such a user, or of such a device")
+    }
+    Process.print(found + "\n", to: STDOUT_FILENO)
+    return ExitCode.ok
+  }
+
+  /// Applies one event and prints what became of it; 65 where it is refused.
+  static func apply(
+    _ arguments: ParsedArguments, _ user: Identifier, source: ChoiceSource?, _ body: EventBody
+  ) throws(CommandFailure) -> Int32 {
+    let event = PreferenceEvent(
+      eventID: Identifier(NewEventID.make("command")), userID: user,
+      atMs: SystemTime.wallClockMs(), source: source, body: body)
+    let answer = try with(arguments, isReading: false) { (service) throws(StoreError) in
+      try service.apply(event)
+    }
+    if let refusal = answer.refusal {
+      throw CommandFailure(ExitCode.badData, "\(refusal.code): \(refusal.words)")
+    }
+    let line = JSONLine.make { line in
+      line.add("event_id", event.eventID.text)
+      line.add("outcome", answer.outcome.rawValue)
+      line.add("version", number: Int(answer.version))
+    }
+    Process.print(line + "\n", to: STDOUT_FILENO)
+    return ExitCode.ok
+  }
+
+  static func with<R>(
+    _ arguments: ParsedArguments, isReading: Bool,
+    _ body: (PreferenceService) throws(StoreError) -> R
+  ) throws(CommandFailure) -> R {
+    let opened = try OpenStore(try configuration(arguments), isReading: isReading)
+    defer { opened.service.close() }
+    do throws(StoreError) {
+      return try body(opened.service)
+    } catch {
+      throw CommandFailure(OpenStore.exitCode(error), "\(error)")
+    }
+  }
+
+  private static func configuration(
+    _ arguments: ParsedArguments
+  ) throws(CommandFailure) -> StoreConfiguration {
+    let settings = try arguments.loadSettings()
+    // Kafka is not asked for here, but a misspelt key is a mistake for every command.
+    var problems = settings.problems().filter {
+      !$0.hasPrefix("\(KafkaKeys.bootstrapServers) is missing")
+    }
+    if problems.isEmpty, let store = StoreConfiguration(settings, problems: &problems) {
+      return store
+    }
+    throw CommandFailure(
+      ExitCode.configuration,
+      "the configuration is wrong:\n  " + problems.joined(separator: "\n  "))
+  }
+}

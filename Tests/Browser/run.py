@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Drives the pages behind signed links in Chromium.
+
+    run.py --sendgate SENDGATE [--pictures FOLDER] [--only NAME]      (needs requirements.txt, chromium-driver)
+
+Each case runs at the width of a phone and of a desktop, with and without scripts. Pictures of the pages are kept in
+FOLDER (default: a new one under /tmp), which is printed.
+"""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from browser import WIDTHS, Browser, expect_equal  # noqa: E402
+from service import Service  # noqa: E402
+from suite import CASES, WITHOUT_BROWSER  # noqa: E402
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--sendgate", required=True)
+    arguments.add_argument("--pictures")
+    arguments.add_argument("--only", default="")
+    arguments = arguments.parse_args()
+    pictures = pathlib.Path(arguments.pictures or tempfile.mkdtemp(prefix="sendgate-pages-"))
+    pictures.mkdir(parents=True, exist_ok=True)
+    counts = {"passed": 0, "failed": 0}
+
+    def run(case, name, browser, service):
+        if arguments.only not in name:
+            return
+        try:
+            case(browser, service)
+            if browser:
+                expect_equal(browser.complaints(), [], "the console")
+            counts["passed"] += 1
+        except Exception:  # noqa: BLE001  whatever it is, the next case runs
+            counts["failed"] += 1
+            print(f"FAILED {name}\n{traceback.format_exc()}", flush=True)
+            if browser:
+                browser.driver.save_screenshot(str(pictures / f"failed-{name}.png"))
+
+    with tempfile.TemporaryDirectory(prefix="sendgate-browser-") as folder:
+        service = Service(arguments.sendgate, folder)
+        try:
+            for case in WITHOUT_BROWSER:
+                run(case, case.__name__, None, service)
+            for width in WIDTHS:
+                for has_script in (True, False):
+                    browser = Browser(width, has_script, pictures, service.base)
+                    try:
+                        for case in CASES:
+                            script = "script" if has_script else "no-script"
+                            run(case, f"{case.__name__}-{width}-{script}", browser, service)
+                    finally:
+                        browser.close()
+        finally:
+            service.end()
+    print(f"pictures: {pictures}")
+    print(f"{counts['passed']} passed, {counts['failed']} failed")
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""A running `sendgate serve` with users on it, and signed links made by nothing but Python's own library."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import pathlib
+import socket
+import subprocess
+import time
+
+PLENTY = 1_000_000
+CATEGORIES = {None: 0, "transactional": 1, "security": 2, "social": 3, "marketing": 4}
+PURPOSES = {"unsubscribe": 1, "settings": 2, "undo": 3}
+BROKER = "127.0.0.1:1"  # nobody is there: what is changed waits to be published
+
+
+class Service:
+    def __init__(self, sendgate, folder):
+        self.folder = pathlib.Path(folder)
+        keys, tokens = self.folder / "links.keys", self.folder / "tokens"
+        run([sendgate, "link-key", "new", "--file", keys])
+        self.token = run([sendgate, "token", "new", "--role", "admin", "--name", "test", "--file", tokens]).strip()
+        line = next(line for line in keys.read_text().splitlines() if line.startswith("key "))
+        self.key = int(line.split()[1]), bytes.fromhex(line.split()[3])
+        self.port = free_port()
+        self.base = f"http://127.0.0.1:{self.port}"
+        settings = {
+            "kafka.bootstrap.servers": BROKER,
+            "serve.address": f"127.0.0.1:{self.port}",
+            "serve.database.file": self.folder / "preferences.db",
+            "serve.tokens.file": tokens,
+            "serve.android.package": "com.example.app",
+            "serve.address.requests_per_second": PLENTY,
+            "serve.address.burst_max": PLENTY,
+            "unsubscribe.base_url": self.base,
+            "unsubscribe.keys_file": keys,
+        }
+        words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        self.log = open(self.folder / "serve.log", "wb")
+        self.child = subprocess.Popen([sendgate, "serve", *words], stderr=self.log, stdout=self.log)
+        self.users = 0
+        deadline = time.monotonic() + 30
+        while not self.is_up():
+            if self.child.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("sendgate serve did not start:\n" + (self.folder / "serve.log").read_text())
+
+    def is_up(self):
+        try:
+            return self.ask("GET", "/healthz")[0] == 200
+        except OSError:
+            return False
+
+    def end(self):
+        self.child.terminate()
+        code = self.child.wait(timeout=40)
+        self.log.close()
+        if code != 0:
+            raise RuntimeError(f"sendgate serve ended with {code}")
+
+    def ask(self, method, path, body=None, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def api(self, method, path, body=None):
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        status, _, text = self.ask(method, path, json.dumps(body) if body is not None else None, headers)
+        if status != 200:
+            raise RuntimeError(f"{method} {path}: {status} {text}")
+        return json.loads(text)
+
+    def user(self, *devices):
+        """A user nobody else has, with these devices: (platform, permission)."""
+        self.users += 1
+        user = f"u-{self.users}"
+        for number, (platform, permission) in enumerate(devices):
+            body = {"platform": platform, "os_permission": permission, "region": "US"}
+            self.api("PUT", f"/v1/users/{user}/devices/{user}-d{number}", body)
+        return user
+
+    def choice(self, user, category):
+        account = self.api("GET", f"/v1/users/{user}/preferences")["account"]
+        return account.get("categories", {}).get(category, {}).get("state", "default")
+
+    def everything(self, user):
+        """Stays the same as long as nothing is written."""
+        return self.api("GET", f"/v1/users/{user}/preferences"), self.api("GET", f"/v1/users/{user}/audit")
+
+    def sign(self, purpose, category, user, lives=600):
+        def part(text):
+            return bytes([len(text)]) + text.encode()
+
+        number, secret = self.key
+        expiry = (int(time.time()) + lives).to_bytes(5, "big")
+        head = b"\x01" + number.to_bytes(2, "big") + bytes([PURPOSES[purpose], CATEGORIES[category]]) + expiry
+        body = head + part(user) + part("n-1")
+        tagged = body + hmac.new(secret, body, hashlib.sha256).digest()
+        return base64.urlsafe_b64encode(tagged).rstrip(b"=").decode()
+
+    def unsubscribe_path(self, user, category="marketing", lives=600):
+        return "/u/" + self.sign("unsubscribe", category, user, lives)
+
+    def settings_path(self, user):
+        return "/s/" + self.sign("settings", None, user)
+
+
+def run(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,115 @@
+import Gate
+import Glibc
+import Preferences
+import Synchronization
+import Telemetry
+
+@testable import Web
+
+/// The whole API over a store in a folder of its own, without a socket.
+final class APIWorld {
+  let api: PreferenceAPI
+  let policy = Policy.builtIn
+  let service: PreferenceService
+  private let folder: String
+  private let tokens: [Role: String]
+
+  private struct Zones: ZoneNames {
+    func isKnown(_ zone: String) -> Bool { ["Europe/Berlin", "UTC"].contains(zone) }
+    func suggestions(for zone: String) -> [String] { ["Europe/Berlin"] }
+  }
+
+  /// 2026-03-09T22:30:00Z, and what a test adds to it.
+  final class Clock: Sendable {
+    private let ms = Mutex<Int64>(1_773_095_400_000)
+    func read() -> Int64 { ms.withLock { $0 } }
+    func advance(ms by: Int64) { ms.withLock { $0 += by } }
+  }
+  let clock = Clock()
+
+  init(limits: Gatekeeper.Limits = Gatekeeper.Limits()) throws {
+    var template = Array("/tmp/sendgate-api-XXXXXX".utf8CString)
+    folder = String(cString: mkdtemp(&template)!)
+    service = try PreferenceService(
+      database: .sqlite(path: "\(folder)/p.db"),
+      machine: PreferenceMachine(policy: policy, zones: Zones()),
+      links: SettingsLinks(androidPackage: "com.example.app")!, nowMs: clock.read)
+    var lines = ""
+    var tokens: [Role: String] = [:]
+    for role in Role.allCases {
+      let token = AccessToken.make()
+      tokens[role] = token
+      lines += TokenTable.line(id: role.rawValue, role: role, token: token) + "\n"
+    }
+    self.tokens = tokens
+    let registry = MetricRegistry()
+    api = PreferenceAPI(
+      service: service, policy: policy,
+      keeper: Gatekeeper(tokens: try TokenTable(parsing: lines), limits: limits),
+      health: HealthSource(
+        metrics: { registry.render() }, heartbeats: [],
+        readiness: { [ReadinessCheck(name: "store")] }),
+      registry: registry, log: Logger(format: .json, sink: { _ in }), nowMs: clock.read)
+  }
+
+  func close() {
+    service.close()
+    for suffix in ["", "-wal", "-shm"] { unlink("\(folder)/p.db\(suffix)") }
+    rmdir(folder)
+  }
+
+  func bearer(_ role: Role) -> HTTPField {
+    HTTPField("Authorization", "Bearer \(tokens[role]!)")
+  }
+
+  struct Reply {
+    var status: Int
+    var body: String
+    var headers: [HTTPField]
+
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    /// Of a problem.
+    var code: String? {
+      body.split(separator: "\"code\":\"").dropFirst().first.map {
+        String($0.prefix { $0 != "\"" })
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - path: with its query.
+  ///   - role: whose token; nil: none.
+  func ask(
+    _ method: String, _ path: String, _ role: Role? = .admin, body: String? = nil,
+    headers: [HTTPField] = []
+  ) -> Reply {
+    let parts = path.split(separator: "?", maxSplits: 1)
+    let arguments = parts.dropFirst().flatMap { $0.split(separator: "&") }.map { argument in
+      let pair = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return (name: String(pair[0]), value: pair.count == 2 ? String(pair[1]) : nil)
+    }
+    var sent = headers
+    if let role { sent.append(bearer(role)) }
+    if let body {
+      sent.append(HTTPField("Content-Length", "\(body.utf8.count)"))
+      if !headers.contains(where: { $0.name == "Content-Type" }) {
+        sent.append(HTTPField("Content-Type", "application/json"))
+      }
+    }
+    let answer = api.respond(
+      to: HTTPRequest(
+        method: method, path: String(parts[0]), arguments: arguments, headers: sent,
+        body: body.map { $0.isEmpty ? .none : .whole(Array($0.utf8)) } ?? .none))
+    return Reply(
+      status: answer.status, body: String(decoding: answer.body, as: UTF8.self),
+      headers: answer.headers)
+  }
+}
+
+func withAPI(
+  limits: Gatekeeper.Limits = Gatekeeper.Limits(), _ body: (APIWorld) throws -> Void
+) throws {
+  let world = try APIWorld(limits: limits)
+  defer { world.close() }
+  try body(world)
+}
