@@ -73,13 +73,16 @@ acl --allow-principal User:gate --operation Describe --topic preferences. --reso
 may_write preference-service preferences.state preferences.defaults preferences.audit notifications.receipts
 may_read preference-service preferences.state preferences.defaults preferences.events preferences.audit
 may_read preference-service notifications.receipts
-may_use_groups preference-service preference-service
 
 may_write apps preferences.events
 
 may_read dispatcher notifications.approved
 may_write dispatcher notifications.receipts
-may_use_groups dispatcher dispatcher
+# It reads its own receipts back, so that nothing is sent twice (`sendgate dispatch` of group.id sendgate).
+may_read dispatcher notifications.receipts
+may_use_groups dispatcher sendgate.dispatch
+acl --allow-principal User:dispatcher --operation Write --operation Describe \
+  --transactional-id sendgate.dispatch --resource-pattern-type prefixed
 
 may_read analyst notifications.dropped
 may_use_groups analyst analyst
