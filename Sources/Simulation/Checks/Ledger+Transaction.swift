@@ -34,7 +34,8 @@ extension Ledger {
           latestMs: wall.latestReadMs)
       }
     }
-    if let (key, by) = mustBeSuperseded.min(by: { $0.key.notification < $1.key.notification }) {
+    let stays = mustBeSuperseded.filter { !wasErased($0.key) }
+    if let (key, by) = stays.min(by: { $0.key.notification < $1.key.notification }) {
       fail("supersede", "the hold \(key) stays beside \(by), which takes its place")
     }
     if let key = holds.filter({ $0.value.isEnded }).keys.min(by: {
@@ -241,7 +242,9 @@ extension Ledger {
       }
     } else {
       // A hold that must be superseded was, before anything else.
-      if mustBeSuperseded[key] != nil { fail("supersede", "decided again: \(decision.words)") }
+      if mustBeSuperseded[key] != nil, !wasErased(key) {
+        fail("supersede", "decided again: \(decision.words)")
+      }
       decideAgain(decision, hold)
     }
     if decision.outcome == "deferred" {
@@ -274,6 +277,14 @@ extension Ledger {
       decision.preferenceOffset == hold.documentOffset, decision.zones == hold.zones
     else { return }
     fail("early release", "was to wait until \(hold.deliverAfterMs): \(decision.words)")
+  }
+
+  /// Since the hold was made: it ends without a record then, also where its user is back.
+  private func wasErased(_ key: HoldKey) -> Bool {
+    guard let hold = holds[key] else { return false }
+    return (documents[key.user] ?? []).contains {
+      $0.document == nil && $0.offset > hold.documentOffset
+    }
   }
 
   private func endHold(_ key: [UInt8]) {
