@@ -35,12 +35,10 @@ extension Ledger {
       }
     }
     let stays = mustBeSuperseded.filter { !wasErased($0.key) }
-    if let (key, by) = stays.min(by: { $0.key.notification < $1.key.notification }) {
+    if let (key, by) = stays.min(by: { $0.key < $1.key }) {
       fail("supersede", "the hold \(key) stays beside \(by), which takes its place")
     }
-    if let key = holds.filter({ $0.value.isEnded }).keys.min(by: {
-      $0.notification < $1.notification
-    }) {
+    if let key = holds.filter({ $0.value.isEnded }).keys.min() {
       fail("hold", "the hold \(key) ended and has no null value: it will be released again")
     }
     for (number, decision) in touched.sorted(by: { $0.key < $1.key })
@@ -281,7 +279,8 @@ extension Ledger {
 
   /// Since the hold was made: it ends without a record then, also where its user is back.
   private func wasErased(_ key: HoldKey) -> Bool {
-    guard let hold = holds[key] else { return false }
+    // Ended already, in the same transaction, as `endHold` lets only those of the erased.
+    guard let hold = holds[key] else { return true }
     return (documents[key.user] ?? []).contains {
       $0.document == nil && $0.offset > hold.documentOffset
     }

@@ -10,10 +10,14 @@ struct Violation: Equatable {
 /// Everything that was issued, and what the committed transactions made of it: the checkers' memory, kept
 /// from the records on the topics alone.
 final class Ledger {
-  struct HoldKey: Hashable {
+  struct HoldKey: Hashable, Comparable {
     var user: String
     var notification: String
     var device: String
+
+    static func < (a: HoldKey, b: HoldKey) -> Bool {
+      (a.user, a.notification, a.device) < (b.user, b.notification, b.device)
+    }
   }
   struct Hold {
     var input: Input

@@ -137,7 +137,7 @@ public final class Simulation {
       ms: surroundings.scenario.holdHoursMax * 3_600_000
         + surroundings.scenario.spreadSeconds * 1_000)
     pass(msMax: 60_000) { [self] in ledger.holds.isEmpty }
-    if let (key, hold) = ledger.holds.min(by: { $0.value.input.number < $1.value.input.number }) {
+    if let (key, hold) = ledger.holds.min(by: { $0.key < $1.key }) {
       return ledger.fail(
         "forgotten", "the hold \(key) of candidate \(hold.input.number) does not leave")
     }
