@@ -68,8 +68,8 @@ public final class Releaser {
 
   /// Decides holds again, as their records stand on `notifications.deferred`; one answer each, in
   /// their order. The answers live until the next call.
-  /// - Parameter erasedOnly: of users that are there it decides nothing, and counts nothing: their
-  ///   answer is `heldOn` without a record. Who was erased may be back by the time this is asked.
+  /// - Parameter erasedOnly: of holds that no erasure has ended it decides nothing, and counts nothing:
+  ///   their answer is `heldOn` without a record.
   public func release(
     _ holds: UnsafeBufferPointer<InputRecord>, nowMs: Int64, erasedOnly: Bool = false
   ) -> UnsafeBufferPointer<ReleasedHold> {
@@ -78,7 +78,10 @@ public final class Releaser {
     let table = zones.current
     encoder.startBatch(zones: table, nowMs: nowMs)
     for index in 0..<holds.count where work[index].held != nil {
-      if erasedOnly, confirmed(work + index) != nil {
+      // Who is back is there, and what was held before the erasure ends all the same.
+      if erasedOnly, let block = confirmed(work + index),
+        !block.isErased(since: work[index].held!.preferenceOffset)
+      {
         work[index].fate = .heldOn
       } else {
         decide(work + index, holds[index].partition, defaults, table, nowMs)

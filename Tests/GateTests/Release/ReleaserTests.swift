@@ -231,6 +231,12 @@ import Testing
     #expect(kept.verdict == "heldOn" && kept.record == nil && kept.key == nil)
     withBytes("u") { _ = bench.gate.table.apply(key: $0, value: nil, offset: 2) }
     #expect(bench.release(hold, at: Self.morning, erasedOnly: true).verdict == "erased")
+    withBytes("u") { key in
+      withBytes(HoldBench.document(version: 2)) {
+        _ = bench.gate.table.apply(key: key, value: $0, offset: 3)
+      }
+    }
+    #expect(bench.release(hold, at: Self.morning, erasedOnly: true).verdict == "erased")
   }
 
   @Test func superseded() throws {
