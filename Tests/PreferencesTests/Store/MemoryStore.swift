@@ -36,7 +36,7 @@ struct MemoryStore {
       }
       // What waited is not published any more.
       published.removeAll { $0.hasPrefix("state \(id) ") && !$0.hasSuffix(" nil") }
-      if transition.isErased { published.append("state \(id) nil") }
+      published.append("state \(id) nil")
     }
     if transition.isErased { users[id] = nil }
     if let user = transition.user { users[id] = user }

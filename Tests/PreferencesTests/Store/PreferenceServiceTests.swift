@@ -134,6 +134,27 @@ import Testing
     #expect(try world.outbox().last { $0.topic == .audit }!.key != key)
   }
 
+  /// What a gate holds of before ends by the tombstone, and the opt-out of whoever came back reaches
+  /// the topic although its document still waited when the erasure took that away.
+  @Test(arguments: [false, true])
+  func whoCameBackIsPublishedBehindATombstone(wasKnownBefore: Bool) throws {
+    let later = world.nowMs + 600_000
+    if wasKnownBefore {
+      _ = try world.service.apply(world.choice("e-1", user, .marketing, .userOn))
+    }
+    world.nowMs = later
+    _ = try world.service.apply(world.choice("e-2", user, .social, .userOff, at: later))
+    let version = try #require(try world.service.user(user)?.version)
+    let answer = try world.service.apply(world.erased("e-3", user, at: StoreWorld.startMs))
+    #expect(answer == EventAnswer(outcome: .applied, refusal: nil, version: version + 1))
+    let left = try #require(try world.service.user(user))
+    #expect(left.version == version + 1)
+    #expect(left.account.choices.keys.map { $0 } == [.social])
+    let published = try world.outbox().filter { $0.topic == .state }
+    #expect(published.map(\.key) == ["u-1", "u-1"])
+    #expect(published.map(\.value) == [nil, PreferenceDocument.text(left)])
+  }
+
   @Test func whatWasErasedIsNotInTheFileEither() throws {
     let secretUser = Identifier("somebody-to-forget")
     _ = try world.service.apply(world.choice("event-to-forget", secretUser, .marketing, .userOn))
