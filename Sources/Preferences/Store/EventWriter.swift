@@ -124,8 +124,8 @@ struct EventWriter {
     }
     if let observed = transition.observed {
       try outbox.append(
-        .receipts, key: observed.userID.text, value: ReceiptDocument.text(observed), userKey: nil,
-        nowMs: nowMs)
+        .receipts, key: observed.userID.text, value: ReceiptDocument.text(observed),
+        userKey: user?.key, nowMs: nowMs)
     }
   }
 }

@@ -35,7 +35,9 @@ struct MemoryStore {
         devices[device]?.holder = nil
       }
       // What waited is not published any more.
-      published.removeAll { $0.hasPrefix("state \(id) ") && !$0.hasSuffix(" nil") }
+      published.removeAll {
+        $0.hasPrefix("receipts \(id) ") || $0.hasPrefix("state \(id) ") && !$0.hasSuffix(" nil")
+      }
       published.append("state \(id) nil")
     }
     if transition.isErased { users[id] = nil }

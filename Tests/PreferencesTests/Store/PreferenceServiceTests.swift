@@ -114,6 +114,12 @@ import Testing
     _ = try world.service.apply(world.seen("e-secret-1", secretUser, "d-1"))
     _ = try world.service.apply(world.choice("e-secret-2", secretUser, .marketing, .userOn))
     _ = try world.service.apply(world.choice("e-3", user, .marketing, .userOn))
+    _ = try world.service.apply(
+      PreferenceEvent(
+        eventID: Identifier("e-tap"), userID: secretUser, atMs: world.nowMs,
+        body: .userObserved(
+          notificationID: Identifier("n-1"), Identifier("d-1"), .tap)))
+    #expect(try world.outbox().contains { $0.topic == .receipts })
     let key = try world.outbox().first { $0.topic == .audit }!.key
     let answer = try world.service.apply(world.erased("e-4", secretUser, at: world.nowMs))
     #expect(answer == EventAnswer(outcome: .applied, refusal: nil, version: 0))
