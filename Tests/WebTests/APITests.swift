@@ -1,4 +1,5 @@
 import Gate
+import Preferences
 import Testing
 
 @testable import Web

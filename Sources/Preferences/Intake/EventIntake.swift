@@ -99,9 +99,10 @@ public final class EventIntake: @unchecked Sendable {
 
 /// How the intake works.
 public struct IntakeSettings: Sendable {
-  /// Whether `preferences.events` may say what only administrators may: `admin_override` and changes
-  /// of defaults. Who writes to the topic is the broker's to decide and cannot be seen from here, so
-  /// only where its access control lets nobody else write.
+  /// Whether `preferences.events` may say what over HTTP takes more than the role app: source
+  /// `admin_override`, changes of defaults, suppressions, erasures and `token_feedback`. Who writes to
+  /// the topic is the broker's to decide and cannot be seen from here, so only where its access
+  /// control lets nobody write but those who may say all that.
   public var takesAdminEvents = false
 
   public init() {}

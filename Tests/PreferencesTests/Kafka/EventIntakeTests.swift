@@ -112,6 +112,41 @@ import Testing
       try world.service.user(user)?.account.choices[.marketing]?.inForce?.source == .adminOverride)
   }
 
+  /// What HTTP reserves for support and administrators is theirs here too.
+  @Test func whatIsNotAnAppsToSayIsRefusedAndOnRecord() throws {
+    func events(_ prefix: String) -> [(key: String?, value: String?)] {
+      [
+        #""type":"suppression_set","scope":"account","suppression":"abuse_hold""#,
+        #""type":"suppression_cleared","scope":"account","suppression":"legal_hold""#,
+        #""type":"token_feedback","device_id":"d-1","provider":"apns","code":"Unregistered""#,
+        #""type":"user_erased""#,
+      ].enumerated().map { number, members in
+        let at = world.nowMs + Int64(number)
+        return (
+          user.text,
+          "{\"event_id\":\"\(prefix)\(number)\",\"user_id\":\"u-1\",\"at\":\(at),\(members)}"
+        )
+      }
+    }
+    _ = try world.service.apply(world.seen("e-1", user, "d-1"))
+    let before = try world.service.user(user)
+    try broker.write(events("a-"), to: .preferenceEvents)
+    #expect(try readAll().unreadable.value == 4)
+    #expect(try world.service.user(user) == before)
+    let refused = try world.audit(user).filter { $0.kind == .unreadable }
+    #expect(refused.map(\.eventID.text) == ["a-0", "a-1", "a-2", "a-3"])
+    for row in refused {
+      #expect(row.outcome == .refused && row.reason == "unknown_value")
+      #expect(row.after?.hasPrefix("event member type: ") == true)
+    }
+
+    var settings = IntakeSettings()
+    settings.takesAdminEvents = true
+    try broker.write(events("b-"), to: .preferenceEvents)
+    #expect(try readAll(settings).unreadable.value == 0)
+    #expect(try world.service.user(user) == nil)
+  }
+
   @Test func receiptsFeedBack() throws {
     _ = try world.service.apply(world.seen("e-1", user, "d-1"))
     let accepted = """
