@@ -114,6 +114,39 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
   }
 }
 
+/// A phone whose clock is fast has dated something ahead; what is said now, without an instant, takes
+/// its place all the same, and is not answered 200 for nothing.
+@Test func whatIsSaidNowComesBehindAFastClock() throws {
+  try withAPI { world in
+    let at = world.clock.read() + 300_000
+    func put(_ path: String, _ body: String, _ role: Role = .app) -> APIWorld.Reply {
+      world.ask("PUT", "/v1/users/u-1/\(path)", role, body: body)
+    }
+    func dated(_ body: String) -> String { #"{"at":\#(at),\#(body.dropFirst())"# }
+    func document() -> String { world.ask("GET", "/v1/users/u-1/preferences").body }
+    #expect(put("devices/d-1", dated(phone)).status == 200)
+    #expect(put("choices/social", dated(on)).status == 200)
+    let hours = #"{"source":"in_app_settings","quiet_hours":{"start":"22:00","end":"08:00"}}"#
+    #expect(put("quiet-hours", dated(hours)).status == 200)
+
+    #expect(put("choices/social", off).body.contains(#""outcome":"applied""#))
+    #expect(document().contains(#""social":{"state":"user-off""#))
+    let none = #"{"source":"in_app_settings","quiet_hours":null}"#
+    #expect(put("quiet-hours", none).body.contains(#""outcome":"applied""#))
+    #expect(!document().contains("quiet_hours"))
+    #expect(world.ask("DELETE", "/v1/users/u-1/devices/d-1", .app).status == 204)
+    #expect(document().contains(#""devices":[]"#))
+    #expect(put("devices/d-1", phone).status == 200)
+    #expect(document().contains(#""device_id":"d-1""#), "and is back")
+    // Who has the device now says so without an instant too.
+    #expect(world.ask("PUT", "/v1/users/u-2/devices/d-1", .app, body: phone).status == 200)
+    #expect(world.ask("GET", "/v1/users/u-2/devices/d-1/settings", .app).status == 200)
+    // With an instant, that instant counts.
+    let now = #"{"state":"user-on","source":"in_app_settings","at":\#(world.clock.read())}"#
+    #expect(put("choices/social", now).body.contains(#""outcome":"late""#))
+  }
+}
+
 /// What got lost on the way is sent again, and changes nothing.
 @Test func aRepeatedEventIsAnsweredAsTheFirstTime() throws {
   try withAPI { world in
