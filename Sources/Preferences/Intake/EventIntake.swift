@@ -68,8 +68,9 @@ public final class EventIntake: @unchecked Sendable {
   private func pause() { service.store.pause(ms: Self.retryMs) { isStopping } }
 
   private func run() {
-    guard waitForTurn() else { return }
-    while !isStopping {
+    guard service.waitForTurn(.intake, log: log, isStopping: { isStopping }) else { return }
+    defer { service.endTurn(.intake, log: log) }
+    while !isStopping, !service.store.isClosed {
       do throws(ConfigurationError) {
         let session = try IntakeSession(
           service, decoder, counters, properties, log: log, onEvent: onEvent)
@@ -81,19 +82,6 @@ public final class EventIntake: @unchecked Sendable {
       counters.isCaughtUp.set(false)
       pause()
     }
-  }
-
-  /// False where it is time to end before it came.
-  private func waitForTurn() -> Bool {
-    while !isStopping {
-      do throws(StoreError) {
-        if try service.takeTurn(.intake) { return true }
-      } catch {
-        log.error("The intake's lock cannot be taken.", ["error": "\(error)"])
-      }
-      pause()
-    }
-    return false
   }
 }
 

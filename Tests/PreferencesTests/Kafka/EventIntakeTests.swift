@@ -25,9 +25,14 @@ import Testing
   /// Runs an intake until everything that is there is applied.
   private func readAll(_ settings: IntakeSettings = IntakeSettings()) throws -> IntakeCounters {
     let intake = try intake(settings)
-    while !intake.counters.isCaughtUp.value { world.service.store.pause(ms: 5) { false } }
-    intake.stop()
+    try run(intake) { intake.counters.isCaughtUp.value }
     return intake.counters
+  }
+
+  /// Lets it read until it is so, and ends it.
+  private func run(_ intake: EventIntake, until isSo: () throws -> Bool) throws {
+    defer { intake.stop() }
+    try world.wait(for: "the intake", isSo)
   }
 
   private func choice(
@@ -203,8 +208,7 @@ import Testing
     let intake = try EventIntake(
       world.service, properties: broker.properties, topics: TopicNames(),
       log: Logger(format: .json, levelMin: .error, sink: { _ in }), onEvent: { _ in })
-    while try world.service.user(user) == nil { world.service.store.pause(ms: 5) { false } }
-    intake.stop()
+    try run(intake) { try world.service.user(user) != nil }
     #expect(intake.counters.gaps.value == 3)
     #expect(try world.service.intakeOffsets("preferences.events").values.reduce(0, +) == 1)
   }
@@ -217,7 +221,6 @@ import Testing
     #expect(!intake.counters.isCaughtUp.value)
     try empty.create()
     try empty.write([choice("e-1")], to: .preferenceEvents)
-    while try world.service.user(user) == nil { world.service.store.pause(ms: 5) { false } }
-    intake.stop()
+    try run(intake) { try world.service.user(user) != nil }
   }
 }
