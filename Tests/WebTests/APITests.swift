@@ -357,6 +357,17 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
   }
 }
 
+/// Where the store does not do it, nobody is told that it is done.
+@Test func anErasureThatIsRefusedIsNotAnsweredAsDone() throws {
+  let world = try APIWorld(aheadMs: 300_001)
+  defer { world.close() }
+  let dated = #"{"state":"user-on","source":"in_app_settings","at":1773095400000}"#
+  #expect(world.ask("PUT", "/v1/users/u-1/choices/marketing", .app, body: dated).status == 200)
+  let refused = world.ask("DELETE", "/v1/users/u-1")
+  #expect(refused.status == 422 && refused.code == "ahead_of_time")
+  #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 200)
+}
+
 @Test func theAuditIsReadPageByPage() throws {
   try withAPI { world in
     for i in 0..<25 {
