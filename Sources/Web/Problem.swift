@@ -16,6 +16,9 @@ public struct Problem: Error, Sendable, Equatable {
     self.headers = headers
   }
 
+  /// The bearer's role may not.
+  static func forbidden(_ detail: String) -> Problem { Problem(403, "forbidden", detail) }
+
   /// The type is `about:blank`: what a status means is HTTP's to say, and `code` says the rest.
   public var response: HTTPResponse {
     var json = JSONMembers()

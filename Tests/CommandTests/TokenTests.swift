@@ -1,4 +1,5 @@
 import Glibc
+import Preferences
 import Testing
 import Web
 

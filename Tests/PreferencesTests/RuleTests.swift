@@ -146,6 +146,10 @@ import Testing
       #expect(erasure.isErased == isGone)
       #expect((world.users["u-1"] == nil) == isGone)
       #expect(world.erased["u-1"] == at(1) + (isGone ? laterMs : 0))
+      // What is left is published behind the tombstone, though it says what it said before.
+      let last = world.published.suffix(isGone ? 1 : 2).map(\.document)
+      #expect(last == [nil] + (isGone ? [] : [PreferenceDocument.text(world.users["u-1"]!)]))
+      #expect(isGone || world.users["u-1"]?.version == 2)
     }
   }
 }

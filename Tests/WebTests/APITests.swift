@@ -1,4 +1,5 @@
 import Gate
+import Preferences
 import Testing
 
 @testable import Web
@@ -110,6 +111,39 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
     #expect(shown.status == 200)
     #expect(
       ask(moment) == #"{"may_prompt":false,"reason":"already_prompted","instead":"in_app_page"}"#)
+  }
+}
+
+/// A phone whose clock is fast has dated something ahead; what is said now, without an instant, takes
+/// its place all the same, and is not answered 200 for nothing.
+@Test func whatIsSaidNowComesBehindAFastClock() throws {
+  try withAPI { world in
+    let at = world.clock.read() + 300_000
+    func put(_ path: String, _ body: String, _ role: Role = .app) -> APIWorld.Reply {
+      world.ask("PUT", "/v1/users/u-1/\(path)", role, body: body)
+    }
+    func dated(_ body: String) -> String { #"{"at":\#(at),\#(body.dropFirst())"# }
+    func document() -> String { world.ask("GET", "/v1/users/u-1/preferences").body }
+    #expect(put("devices/d-1", dated(phone)).status == 200)
+    #expect(put("choices/social", dated(on)).status == 200)
+    let hours = #"{"source":"in_app_settings","quiet_hours":{"start":"22:00","end":"08:00"}}"#
+    #expect(put("quiet-hours", dated(hours)).status == 200)
+
+    #expect(put("choices/social", off).body.contains(#""outcome":"applied""#))
+    #expect(document().contains(#""social":{"state":"user-off""#))
+    let none = #"{"source":"in_app_settings","quiet_hours":null}"#
+    #expect(put("quiet-hours", none).body.contains(#""outcome":"applied""#))
+    #expect(!document().contains("quiet_hours"))
+    #expect(world.ask("DELETE", "/v1/users/u-1/devices/d-1", .app).status == 204)
+    #expect(document().contains(#""devices":[]"#))
+    #expect(put("devices/d-1", phone).status == 200)
+    #expect(document().contains(#""device_id":"d-1""#), "and is back")
+    // Who has the device now says so without an instant too.
+    #expect(world.ask("PUT", "/v1/users/u-2/devices/d-1", .app, body: phone).status == 200)
+    #expect(world.ask("GET", "/v1/users/u-2/devices/d-1/settings", .app).status == 200)
+    // With an instant, that instant counts.
+    let now = #"{"state":"user-on","source":"in_app_settings","at":\#(world.clock.read())}"#
+    #expect(put("choices/social", now).body.contains(#""outcome":"late""#))
   }
 }
 
@@ -321,6 +355,17 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
     let late = #"{"state":"user-on","source":"in_app_settings","at":"2026-03-09T22:30:00Z"}"#
     #expect(world.ask("PUT", "/v1/users/u-1/choices/marketing", .app, body: late).code == "erased")
   }
+}
+
+/// Where the store does not do it, nobody is told that it is done.
+@Test func anErasureThatIsRefusedIsNotAnsweredAsDone() throws {
+  let world = try APIWorld(aheadMs: 300_001)
+  defer { world.close() }
+  let dated = #"{"state":"user-on","source":"in_app_settings","at":1773095400000}"#
+  #expect(world.ask("PUT", "/v1/users/u-1/choices/marketing", .app, body: dated).status == 200)
+  let refused = world.ask("DELETE", "/v1/users/u-1")
+  #expect(refused.status == 422 && refused.code == "ahead_of_time")
+  #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 200)
 }
 
 @Test func theAuditIsReadPageByPage() throws {

@@ -27,7 +27,8 @@ final class APIWorld {
   }
   let clock = Clock()
 
-  init(limits: Gatekeeper.Limits = Gatekeeper.Limits()) throws {
+  /// - Parameter aheadMs: of the store's clock, the API's.
+  init(limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0) throws {
     var template = Array("/tmp/sendgate-api-XXXXXX".utf8CString)
     folder = String(cString: mkdtemp(&template)!)
     service = try PreferenceService(
@@ -49,7 +50,8 @@ final class APIWorld {
       health: HealthSource(
         metrics: { registry.render() }, heartbeats: [],
         readiness: { [ReadinessCheck(name: "store")] }),
-      registry: registry, log: Logger(format: .json, sink: { _ in }), nowMs: clock.read)
+      registry: registry, log: Logger(format: .json, sink: { _ in }),
+      nowMs: { [clock] in clock.read() + aheadMs })
   }
 
   func close() {

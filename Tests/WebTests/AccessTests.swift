@@ -1,3 +1,4 @@
+import Preferences
 import Synchronization
 import Testing
 

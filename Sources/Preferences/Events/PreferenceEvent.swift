@@ -8,17 +8,21 @@ public struct PreferenceEvent: Equatable, Sendable {
   public var userID: Identifier
   /// When it happened, by the clock of whoever says so; milliseconds since the epoch.
   public var atMs: Int64
+  /// Whoever says so named no instant: it is now, and behind whatever it is to take the place of,
+  /// which a phone whose clock is fast may have dated ahead. `atMs` is then the service's clock.
+  public var isOfNow: Bool
   /// Always there where a choice is made.
   public var source: ChoiceSource?
   public var body: EventBody
 
   public init(
-    eventID: Identifier, userID: Identifier, atMs: Int64, source: ChoiceSource? = nil,
-    body: EventBody
+    eventID: Identifier, userID: Identifier, atMs: Int64, isOfNow: Bool = false,
+    source: ChoiceSource? = nil, body: EventBody
   ) {
     self.eventID = eventID
     self.userID = userID
     self.atMs = atMs
+    self.isOfNow = isOfNow
     self.source = source
     self.body = body
   }

@@ -68,8 +68,9 @@ public final class EventIntake: @unchecked Sendable {
   private func pause() { service.store.pause(ms: Self.retryMs) { isStopping } }
 
   private func run() {
-    guard waitForTurn() else { return }
-    while !isStopping {
+    guard service.waitForTurn(.intake, log: log, isStopping: { isStopping }) else { return }
+    defer { service.endTurn(.intake, log: log) }
+    while !isStopping, !service.store.isClosed {
       do throws(ConfigurationError) {
         let session = try IntakeSession(
           service, decoder, counters, properties, log: log, onEvent: onEvent)
@@ -82,26 +83,14 @@ public final class EventIntake: @unchecked Sendable {
       pause()
     }
   }
-
-  /// False where it is time to end before it came.
-  private func waitForTurn() -> Bool {
-    while !isStopping {
-      do throws(StoreError) {
-        if try service.takeTurn(.intake) { return true }
-      } catch {
-        log.error("The intake's lock cannot be taken.", ["error": "\(error)"])
-      }
-      pause()
-    }
-    return false
-  }
 }
 
 /// How the intake works.
 public struct IntakeSettings: Sendable {
-  /// Whether `preferences.events` may say what only administrators may: `admin_override` and changes
-  /// of defaults. Who writes to the topic is the broker's to decide and cannot be seen from here, so
-  /// only where its access control lets nobody else write.
+  /// Whether `preferences.events` may say what over HTTP takes more than the role app: source
+  /// `admin_override`, changes of defaults, suppressions, erasures and `token_feedback`. Who writes to
+  /// the topic is the broker's to decide and cannot be seen from here, so only where its access
+  /// control lets nobody write but those who may say all that.
   public var takesAdminEvents = false
 
   public init() {}

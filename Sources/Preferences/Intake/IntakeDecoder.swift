@@ -60,7 +60,7 @@ final class IntakeDecoder: Sendable {
   ) -> IntakeRecord.Content {
     guard let value else {
       return .unreadable(
-        EventFault(.malformedJSON, "", "has no value; erase a user with type user_erased"))
+        EventFault(.malformedJSON, "", "has no value; erase a user over HTTP"))
     }
     do throws(EventFault) {
       switch try EventDecoder.decode(value) {
@@ -86,16 +86,18 @@ final class IntakeDecoder: Sendable {
       fault.eventID = event.eventID
       return fault
     }
-    if event.source == .adminOverride, !settings.takesAdminEvents {
-      return notHere("source", event: event.eventID, user: event.userID)
+    // Who wrote cannot be seen here, so that nobody is believed more than an app is.
+    guard !settings.takesAdminEvents, let denial = EventRights.denial(.app, event) else {
+      return nil
     }
-    return nil
+    return notHere(denial.member, event: event.eventID, user: event.userID)
   }
 
   private func notHere(_ member: String, event: Identifier, user: Identifier?) -> EventFault {
     var fault = EventFault(
       .unknownValue, member,
-      "is an administrator's, who are not told apart on this topic; use the service's HTTP interface"
+      "is not an app's to say, and who says it is not told apart on this topic; use the service's "
+        + "HTTP interface"
     )
     fault.userID = user
     fault.eventID = event

@@ -18,10 +18,14 @@ extension PreferenceMachine {
       return transition
     }
     transition.erasedAtMs = max(event.atMs, known.userErasedAtMs ?? event.atMs)
-    let left = user.after(event.atMs)
+    var left = user.after(event.atMs)
     let released = Set(heldDevices(user)).subtracting(heldDevices(left))
     transition.releasedDevices = released.sorted()
-    (transition.user, transition.userDocument) = MachineStep.saved(left, before: user)
+    // Also where it says what the one before said: the tombstone takes that one off the topic, and it
+    // may not have been published yet, which the erasure puts an end to.
+    left.version += 1
+    transition.user = left
+    transition.userDocument = PreferenceDocument.text(left)
     return transition
   }
 

@@ -25,6 +25,7 @@ public struct PreferenceMachine: Sendable {
       return refuse(event, .aheadOfTime, known, nowMs)
     }
     if event.body == .userErased { return erase(event, known, nowMs) }
+    let event = known.dated(event)
     // Whoever was erased is not brought back by what comes late; nothing is put on record.
     if let erased = known.userErasedAtMs, event.atMs <= erased {
       return Transition(refusal: .erased)

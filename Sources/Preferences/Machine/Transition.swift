@@ -36,12 +36,12 @@ public struct Transition: Equatable, Sendable {
   /// that were both published last.
   public var holderDocument: String?
   public var userDocument: String?
-  /// The user is to be deleted and a tombstone to be published. Where it is false although
-  /// `erasedAtMs` is there, the user came back after the time of the erasure and `user` is what is
-  /// left.
+  /// The user is to be deleted. Where it is false although `erasedAtMs` is there, the user came back
+  /// after the time of the erasure: `user` is what is left, and `userDocument` is there.
   public var isErased = false
   /// To remember under a keyed hash of the user id. Every audit row dated up to then is to be
-  /// deleted, and the secret that the audit topic's pseudonyms are made with.
+  /// deleted, and the secret that the audit topic's pseudonyms are made with. A tombstone is to be
+  /// published before any document.
   public var erasedAtMs: Int64?
   /// Devices whose record names the erased user: `holder` becomes nil, the claim's time stays.
   public var releasedDevices: [Identifier] = []

@@ -6,7 +6,7 @@ import Telemetry
 /// idempotent producer. A row is deleted when everything up to it is acknowledged: what is published
 /// is published at least once, and the last record of a user's is the newest.
 ///
-/// One process publishes at a time; another one on the same database stands by until that one ends.
+/// One process publishes at a time; another one on the same database stands by until that one stops.
 public final class OutboxPublisher: @unchecked Sendable {
   // Unchecked because of the thread's handle, which only the owner that stops it touches.
   private let service: PreferenceService
@@ -71,8 +71,9 @@ public final class OutboxPublisher: @unchecked Sendable {
   private var isStopping: Bool { control.request != .none }
 
   private func run() {
-    guard waitForTurn() else { return }
-    while !isStopping {
+    guard service.waitForTurn(.outbox, log: log, isStopping: { isStopping }) else { return }
+    defer { service.endTurn(.outbox, log: log) }
+    while !isStopping, !service.store.isClosed {
       do throws(ConfigurationError) {
         let producer = try KafkaProducer(properties: properties, onEvent: onEvent)
         publish(with: producer)
@@ -82,19 +83,6 @@ public final class OutboxPublisher: @unchecked Sendable {
       }
       pause()
     }
-  }
-
-  /// False where it is time to end before it came.
-  private func waitForTurn() -> Bool {
-    while !isStopping {
-      do throws(StoreError) {
-        if try service.takeTurn(.outbox) { return true }
-      } catch {
-        log.error("The outbox's lock cannot be taken.", ["error": "\(error)"])
-      }
-      pause()
-    }
-    return false
   }
 
   private func pause() { service.store.pause(ms: Self.retryMs) { isStopping } }

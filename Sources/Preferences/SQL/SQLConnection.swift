@@ -24,9 +24,11 @@ protocol SQLConnection: AnyObject, Sendable {
   /// Runs a text of several statements, of the schema's; its types and endings are adapted.
   func runScript(_ script: String) throws(SQLError)
 
-  /// Takes a lock that is held until the connection is closed; false where another connection holds it.
-  /// No transaction is needed, and none is blocked by it.
+  /// Takes a lock that is held until `unlock` or until the connection is closed; false where another
+  /// connection holds it. No transaction is needed, and none is blocked by it.
   func tryLock(_ name: StaticString) throws(SQLError) -> Bool
+  /// Gives a lock back; nothing where it is not held.
+  func unlock(_ name: StaticString) throws(SQLError)
   /// Makes what was erased go from logs and free pages too, where that takes doing; false where
   /// somebody was in the way, and the next time will do. Outside any transaction.
   func purgeErased() throws(SQLError) -> Bool

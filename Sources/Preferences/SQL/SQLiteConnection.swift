@@ -154,7 +154,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   }
 
   func tryLock(_ name: StaticString) throws(SQLError) -> Bool {
-    let path = "\(place)-\(name).lock"
+    let path = lockPath(name)
     if locks[path] != nil { return true }
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else {
@@ -162,13 +162,31 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         .cannotOpen, operation: "lock \(path)", place: place, code: "errno \(errno)",
         reason: String(cString: strerror(errno)))
     }
-    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
-      _ = Glibc.close(file)
-      return false
+    if flock(file, LOCK_EX | LOCK_NB) == 0 {
+      locks[path] = file
+      return true
     }
-    locks[path] = file
-    return true
+    let code = errno
+    _ = Glibc.close(file)
+    if let error = Self.lockError(code, path, place) { throw error }
+    return false
   }
+
+  /// Nil where the lock is another's. Anything else would stay as it is while whoever asked waited for
+  /// a turn that nobody has.
+  static func lockError(_ code: Int32, _ path: String, _ place: String) -> SQLError? {
+    if code == EWOULDBLOCK { return nil }
+    return SQLError(
+      .cannotOpen, operation: "lock \(path)", place: place, code: "errno \(code)",
+      reason: String(cString: strerror(code)))
+  }
+
+  func unlock(_ name: StaticString) {
+    guard let file = locks.removeValue(forKey: lockPath(name)) else { return }
+    _ = Glibc.close(file)
+  }
+
+  private func lockPath(_ name: StaticString) -> String { "\(place)-\(name).lock" }
 
   /// Copies the log into the file, where erased rows are zeros already, and empties it.
   func purgeErased() throws(SQLError) -> Bool {

@@ -43,10 +43,7 @@ struct EventWriter {
     if user == nil, transition.user != nil {
       user = try writer.add(event.userID, nowMs: nowMs)
     }
-    // Of somebody who came back after an erasure all fields are written anew, also where none is
-    // different.
-    let kept = user != nil && transition.erasedAtMs != nil ? stored?.preferences : nil
-    if let user, let new = transition.user ?? kept {
+    if let user, let new = transition.user {
       try writer.save(new, over: user.preferences, key: user.key)
     }
     if let holder, let new = transition.holder {
@@ -88,10 +85,9 @@ struct EventWriter {
         left = try eraser.erase(stored, through: erasedAtMs)
       }
     }
-    if transition.isErased {
-      // Also where nothing was kept: whatever is on the topic has to go.
-      try outbox.append(.state, key: id.text, value: nil, userKey: nil, nowMs: nowMs)
-    }
+    // Also where nothing was kept: whatever is on the topic has to go. Also where something is left:
+    // what a gate holds for the user of before ends by the tombstone alone.
+    try outbox.append(.state, key: id.text, value: nil, userKey: nil, nowMs: nowMs)
     return left
   }
 
@@ -128,8 +124,8 @@ struct EventWriter {
     }
     if let observed = transition.observed {
       try outbox.append(
-        .receipts, key: observed.userID.text, value: ReceiptDocument.text(observed), userKey: nil,
-        nowMs: nowMs)
+        .receipts, key: observed.userID.text, value: ReceiptDocument.text(observed),
+        userKey: user?.key, nowMs: nowMs)
     }
   }
 }

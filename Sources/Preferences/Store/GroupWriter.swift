@@ -76,6 +76,8 @@ final class GroupWriter: @unchecked Sendable {
     return try reply.wait { $0 }.get()
   }
 
+  var isClosed: Bool { queue.wait { $0.isClosed } }
+
   /// Writes what waits, then ends. What comes later is refused.
   func close() {
     queue.change { $0.isClosed = true }

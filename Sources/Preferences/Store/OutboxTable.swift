@@ -15,7 +15,7 @@ struct OutboxTable {
 
   let connection: any SQLConnection
 
-  /// - Parameter userKey: whose document it is; nil where an erasure does not concern it.
+  /// - Parameter userKey: whom it names; nil where an erasure does not concern it, as a pseudonym.
   func append(
     _ topic: OutboxTopic, key: String, value: String?, userKey: Int64?, nowMs: Int64
   ) throws(SQLError) {
@@ -52,8 +52,8 @@ struct OutboxTable {
     try connection.run("DELETE FROM outbox WHERE sequence <= $1", [.integer(sequence)])
   }
 
-  /// Documents of a user that nobody has to see any more.
-  func removeDocuments(ofUser key: Int64) throws(SQLError) {
+  /// Documents and receipts of a user that nobody has to see any more.
+  func removeRecords(ofUser key: Int64) throws(SQLError) {
     try connection.run("DELETE FROM outbox WHERE user_key = $1", [.integer(key)])
   }
 

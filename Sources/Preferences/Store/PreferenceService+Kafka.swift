@@ -1,24 +1,5 @@
 /// What the two Kafka sides do in the store.
 extension PreferenceService {
-  /// What only one process at a time does with a database.
-  enum Turn {
-    case outbox, intake
-
-    var name: StaticString {
-      switch self {
-      case .outbox: "outbox"
-      case .intake: "intake"
-      }
-    }
-  }
-
-  /// Whether it is this process that does it, from now on until the service is closed.
-  func takeTurn(_ turn: Turn) throws(StoreError) -> Bool {
-    try store.writer.perform(isAlone: true) { connection throws(SQLError) in
-      try connection.tryLock(turn.name)
-    }
-  }
-
   func outboxRows(limit: Int) throws(StoreError) -> [OutboxTable.Row] {
     try store.readers.read { connection throws(SQLError) in
       try OutboxTable(connection: connection).rows(after: 0, limit: limit)

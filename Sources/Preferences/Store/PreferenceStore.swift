@@ -80,6 +80,8 @@ final class PreferenceStore: Sendable {
     _ = written.wait(timeoutMs: ms) { _ in isOver() ? () : nil }
   }
 
+  var isClosed: Bool { writer.isClosed }
+
   /// Writes what waits, then closes everything.
   func close() {
     writer.close()

@@ -33,10 +33,10 @@ struct UserEraser {
     return StoredUser(key: user.key, secret: secret, preferences: empty)
   }
 
-  /// Also the documents that still wait to be published: nobody has to see them any more.
+  /// Also what names the user and still waits to be published: nobody has to see it any more.
   private func forgetEvents(_ user: StoredUser) throws(SQLError) {
     try connection.run("DELETE FROM event_ids WHERE user_key = $1", [.integer(user.key)])
-    try OutboxTable(connection: connection).removeDocuments(ofUser: user.key)
+    try OutboxTable(connection: connection).removeRecords(ofUser: user.key)
   }
 
   /// The device is nobody's; when it was last claimed stays, so that an earlier claim does not come

@@ -48,7 +48,7 @@ struct DeviceEndpoints: Sendable {
   private func remove(_ call: APICall) throws(Problem) -> HTTPResponse {
     let event = PreferenceEvent(
       eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
-      body: .deviceRemoved(try call.id("device_id")))
+      isOfNow: true, body: .deviceRemoved(try call.id("device_id")))
     let answer = try Failures.named { () throws(StoreError) in try service.apply(event) }
     if let refusal = answer.refusal, refusal.code != Refusal.unknownUser.code {
       throw Problem(422, refusal.code, refusal.words)

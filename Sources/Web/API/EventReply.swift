@@ -8,7 +8,7 @@ enum EventReply {
   static func apply(
     _ event: PreferenceEvent, _ call: APICall, _ service: PreferenceService
   ) throws(Problem) -> HTTPResponse {
-    if let refusal = EventRights.refusal(call.role, event) { throw refusal }
+    if let denial = EventRights.denial(call.role, event) { throw .forbidden(denial.words) }
     let condition = try EntityTag.condition("If-Match", of: call.request)
     return try reply(
       try Conditional.apply(event, condition, service), to: event.eventID, hasVersion: true)

@@ -98,7 +98,9 @@ struct EvidenceEndpoints: Sendable {
     let event = PreferenceEvent(
       eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
       body: .userErased)
-    _ = try Failures.named { () throws(StoreError) in try service.apply(event) }
+    let answer = try Failures.named { () throws(StoreError) in try service.apply(event) }
+    // Never 204 for somebody who is still there.
+    if let refusal = answer.refusal { throw Problem(422, refusal.code, refusal.words) }
     return HTTPResponse(status: 204)
   }
 }

@@ -84,7 +84,7 @@ public struct PreferenceAPI: Sendable {
     case .roles(let roles):
       let bearer = try keeper.admit(request)
       guard roles.contains(bearer.role) else {
-        throw EventRights.forbidden(
+        throw .forbidden(
           "this takes a token of role \(roles.map(\.rawValue).joined(separator: " or "))")
       }
       call.bearer = bearer

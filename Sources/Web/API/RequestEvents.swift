@@ -40,10 +40,12 @@ enum RequestEvents {
     if isAbsent("event_id", members) {
       members = without("event_id", members) + [("event_id", .string(NewEventID.make("http")))]
     }
-    if isAbsent("at", members) {
-      members = without("at", members) + [("at", .number("\(nowMs)"))]
-    }
-    return try decode(members + said)
+    let isOfNow = isAbsent("at", members)
+    if isOfNow { members = without("at", members) + [("at", .number("\(nowMs)"))] }
+    let decoded = try decode(members + said)
+    guard case .user(var event) = decoded else { return decoded }
+    event.isOfNow = isOfNow
+    return .user(event)
   }
 
   /// The same, of a user.

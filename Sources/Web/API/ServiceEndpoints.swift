@@ -1,4 +1,5 @@
 import CContracts
+import Preferences
 
 /// The process itself: its contract, its health, its metrics.
 struct ServiceEndpoints: Sendable {

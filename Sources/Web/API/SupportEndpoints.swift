@@ -38,7 +38,7 @@ struct SupportEndpoints: Sendable {
     let device = try call.optionalID("device_id")
     let event = PreferenceEvent(
       eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
-      body: body(device.map { .device($0) } ?? .account, suppression))
+      isOfNow: true, body: body(device.map { .device($0) } ?? .account, suppression))
     return try EventReply.apply(event, call, service)
   }
 

@@ -1,15 +1,5 @@
 import CCrypto
 
-/// What a bearer of a token may do; docs/preferences-api.md says it for each endpoint.
-public enum Role: String, Sendable, CaseIterable {
-  /// A server of the apps, which has made sure who its user is.
-  case app
-  /// People who answer users.
-  case support
-  /// People and programs that run the service.
-  case admin
-}
-
 /// Tokens: 32 bytes from the system's generator. That many cannot be guessed, whatever the hash they
 /// are kept under costs, so one round of SHA-256 is right where it would be wrong for a password.
 public enum AccessToken {

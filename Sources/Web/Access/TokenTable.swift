@@ -1,3 +1,5 @@
+import Preferences
+
 /// Who may come in, by the hashes of their tokens.
 ///
 /// The file has a token a line: a name for people, a role, and the SHA-256 of the token in

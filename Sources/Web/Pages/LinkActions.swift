@@ -11,25 +11,19 @@ struct LinkActions: Sendable {
   func mute(
     _ category: Category, of user: UserPreferences, token: String, once: String?
   ) throws(StoreError) -> EventAnswer {
-    // A phone's clock may be ahead: what was chosen before this is not to count as later than this.
-    let choice = user.account.choices[category]
-    let heldAtMs = max(choice?.made?.atMs ?? 0, choice?.link?.atMs ?? 0)
-    return try service.apply(
+    try service.apply(
       PreferenceEvent(
-        eventID: Self.eventID([token, once ?? ""]), userID: user.userID,
-        atMs: max(nowMs(), heldAtMs), source: .unsubscribeLink,
-        body: .choiceSet(.account, category, .userOff)))
+        eventID: Self.eventID([token, once ?? ""]), userID: user.userID, atMs: nowMs(),
+        isOfNow: true, source: .unsubscribeLink, body: .choiceSet(.account, category, .userOff)))
   }
 
   func undo(
     _ category: Category, of user: UserPreferences, token: String, once: String?
   ) throws(StoreError) -> EventAnswer {
-    // At the same instant the mute would stay.
-    let muted = user.account.choices[category]?.link?.atMs ?? -1
-    return try service.apply(
+    try service.apply(
       PreferenceEvent(
-        eventID: Self.eventID([token, once ?? ""]), userID: user.userID,
-        atMs: max(nowMs(), muted + 1), source: .unsubscribeLink, body: .linkUndone(category)))
+        eventID: Self.eventID([token, once ?? ""]), userID: user.userID, atMs: nowMs(),
+        isOfNow: true, source: .unsubscribeLink, body: .linkUndone(category)))
   }
 
   /// Off is a choice of the account. On is one too, and takes away what stands in its way on the
@@ -37,26 +31,23 @@ struct LinkActions: Sendable {
   func set(
     _ category: Category, on: Bool, of user: UserPreferences, token: String, once: String
   ) throws(StoreError) {
-    let answer = try set(
-      .account, category, on, user.account.choices[category], of: user, [token, once])
+    let answer = try set(.account, category, on, of: user, [token, once])
     // What is sent again must not reach devices that have chosen off since.
     guard on, answer.refusal == nil, !answer.isRepeat else { return }
     for (id, device) in user.devices.sorted(by: { $0.key < $1.key })
     where device.isPresent && device.choices[category]?.state == .userOff {
-      _ = try set(
-        .device(id), category, on, device.choices[category], of: user, [token, once, id.text])
+      _ = try set(.device(id), category, on, of: user, [token, once, id.text])
     }
   }
 
   private func set(
-    _ scope: PreferenceScope, _ category: Category, _ on: Bool, _ held: CategoryChoice?,
-    of user: UserPreferences, _ idParts: [String]
+    _ scope: PreferenceScope, _ category: Category, _ on: Bool, of user: UserPreferences,
+    _ idParts: [String]
   ) throws(StoreError) -> EventAnswer {
-    let heldAtMs = held?.inForce?.atMs ?? -1
-    return try service.apply(
+    try service.apply(
       PreferenceEvent(
-        eventID: Self.eventID(idParts + ["\(category.name)"]), userID: user.userID,
-        atMs: max(nowMs(), heldAtMs + 1), source: .inAppSettings,
+        eventID: Self.eventID(idParts + ["\(category.name)"]), userID: user.userID, atMs: nowMs(),
+        isOfNow: true, source: .inAppSettings,
         body: .choiceSet(scope, category, on ? .userOn : .userOff)))
   }
 

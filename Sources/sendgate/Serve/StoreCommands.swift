@@ -31,7 +31,7 @@ enum StoreCommands {
   ) throws(CommandFailure) -> Int32 {
     let event = PreferenceEvent(
       eventID: Identifier(NewEventID.make("command")), userID: user,
-      atMs: SystemTime.wallClockMs(), source: source, body: body)
+      atMs: SystemTime.wallClockMs(), isOfNow: true, source: source, body: body)
     let answer = try with(arguments, isReading: false) { (service) throws(StoreError) in
       try service.apply(event)
     }

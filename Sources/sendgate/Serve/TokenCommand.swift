@@ -1,4 +1,5 @@
 import Glibc
+import Preferences
 import Web
 
 /// `sendgate token new`: a token for the preference service.

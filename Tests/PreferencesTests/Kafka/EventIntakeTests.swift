@@ -25,9 +25,14 @@ import Testing
   /// Runs an intake until everything that is there is applied.
   private func readAll(_ settings: IntakeSettings = IntakeSettings()) throws -> IntakeCounters {
     let intake = try intake(settings)
-    while !intake.counters.isCaughtUp.value { world.service.store.pause(ms: 5) { false } }
-    intake.stop()
+    try run(intake) { intake.counters.isCaughtUp.value }
     return intake.counters
+  }
+
+  /// Lets it read until it is so, and ends it.
+  private func run(_ intake: EventIntake, until isSo: () throws -> Bool) throws {
+    defer { intake.stop() }
+    try world.wait(for: "the intake", isSo)
   }
 
   private func choice(
@@ -112,6 +117,41 @@ import Testing
       try world.service.user(user)?.account.choices[.marketing]?.inForce?.source == .adminOverride)
   }
 
+  /// What HTTP reserves for support and administrators is theirs here too.
+  @Test func whatIsNotAnAppsToSayIsRefusedAndOnRecord() throws {
+    func events(_ prefix: String) -> [(key: String?, value: String?)] {
+      [
+        #""type":"suppression_set","scope":"account","suppression":"abuse_hold""#,
+        #""type":"suppression_cleared","scope":"account","suppression":"legal_hold""#,
+        #""type":"token_feedback","device_id":"d-1","provider":"apns","code":"Unregistered""#,
+        #""type":"user_erased""#,
+      ].enumerated().map { number, members in
+        let at = world.nowMs + Int64(number)
+        return (
+          user.text,
+          "{\"event_id\":\"\(prefix)\(number)\",\"user_id\":\"u-1\",\"at\":\(at),\(members)}"
+        )
+      }
+    }
+    _ = try world.service.apply(world.seen("e-1", user, "d-1"))
+    let before = try world.service.user(user)
+    try broker.write(events("a-"), to: .preferenceEvents)
+    #expect(try readAll().unreadable.value == 4)
+    #expect(try world.service.user(user) == before)
+    let refused = try world.audit(user).filter { $0.kind == .unreadable }
+    #expect(refused.map(\.eventID.text) == ["a-0", "a-1", "a-2", "a-3"])
+    for row in refused {
+      #expect(row.outcome == .refused && row.reason == "unknown_value")
+      #expect(row.after?.hasPrefix("event member type: ") == true)
+    }
+
+    var settings = IntakeSettings()
+    settings.takesAdminEvents = true
+    try broker.write(events("b-"), to: .preferenceEvents)
+    #expect(try readAll(settings).unreadable.value == 0)
+    #expect(try world.service.user(user) == nil)
+  }
+
   @Test func receiptsFeedBack() throws {
     _ = try world.service.apply(world.seen("e-1", user, "d-1"))
     let accepted = """
@@ -168,8 +208,7 @@ import Testing
     let intake = try EventIntake(
       world.service, properties: broker.properties, topics: TopicNames(),
       log: Logger(format: .json, levelMin: .error, sink: { _ in }), onEvent: { _ in })
-    while try world.service.user(user) == nil { world.service.store.pause(ms: 5) { false } }
-    intake.stop()
+    try run(intake) { try world.service.user(user) != nil }
     #expect(intake.counters.gaps.value == 3)
     #expect(try world.service.intakeOffsets("preferences.events").values.reduce(0, +) == 1)
   }
@@ -182,7 +221,6 @@ import Testing
     #expect(!intake.counters.isCaughtUp.value)
     try empty.create()
     try empty.write([choice("e-1")], to: .preferenceEvents)
-    while try world.service.user(user) == nil { world.service.store.pause(ms: 5) { false } }
-    intake.stop()
+    try run(intake) { try world.service.user(user) != nil }
   }
 }

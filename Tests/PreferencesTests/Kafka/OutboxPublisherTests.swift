@@ -25,9 +25,7 @@ import Testing
 
   /// Waits until nothing is left to publish.
   private func drain(_ service: PreferenceService) throws {
-    while try service.outboxBacklog().rows > 0 {
-      _ = service.store.waitForWrites(after: service.store.writes, timeoutMs: 100)
-    }
+    try world.wait(for: "the outbox is empty") { try service.outboxBacklog().rows == 0 }
   }
 
   private func applyEvents(_ count: Int, from first: Int = 0) throws {
@@ -121,9 +119,7 @@ import Testing
     try applyEvents(3)
     let rows = try world.outbox()
     let publisher = try publisher()
-    while publisher.counters.failed.value == 0 {
-      world.service.store.pause(ms: 20) { false }
-    }
+    try world.wait(for: "a record is refused") { publisher.counters.failed.value > 0 }
     #expect(try world.outbox() == rows)
     try broker.create([.audit, .defaults, .receipts])
     try drain(world.service)
@@ -142,14 +138,12 @@ import Testing
     try applyEvents(5, from: 5)
     try drain(world.service)
     #expect(second.counters.published.value == 0)
+    // The turn goes with the publisher, though its process lives on.
     first.stop()
-    // The turn goes with the process, here with the service.
-    world.service.close()
     _ = try other.apply(world.choice("last", Identifier("u-1"), .social, .userOff))
     try drain(other)
     second.stop()
     #expect(second.counters.published.value == 2)
     other.close()
-    world.forget()
   }
 }

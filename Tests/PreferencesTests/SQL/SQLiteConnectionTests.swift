@@ -122,6 +122,31 @@ import Testing
     #expect(try second.tryLock("publisher"))
   }
 
+  @Test func aLockIsGivenBack() throws {
+    let first = try open()
+    let second = try open()
+    defer {
+      first.close()
+      second.close()
+    }
+    #expect(try first.tryLock("publisher"))
+    first.unlock("other")
+    #expect(try !second.tryLock("publisher"))
+    first.unlock("publisher")
+    #expect(try second.tryLock("publisher"))
+    #expect(try !first.tryLock("publisher"))
+  }
+
+  /// Only one answer means that another has it.
+  @Test func whatKeepsALockFromBeingTakenIsSaid() {
+    for code in [ENOLCK, EOPNOTSUPP, EIO, EINTR, EBADF] {
+      let error = SQLiteConnection.lockError(code, "/x/p.db-intake.lock", "/x/p.db")
+      #expect(error?.operation == "lock /x/p.db-intake.lock")
+      #expect(error?.code == "errno \(code)")
+    }
+    #expect(SQLiteConnection.lockError(EWOULDBLOCK, "", "") == nil)
+  }
+
   @Test func theFileIsTheOwnersAlone() throws {
     let connection = try open()
     defer { connection.close() }

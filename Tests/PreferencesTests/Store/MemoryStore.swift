@@ -35,8 +35,10 @@ struct MemoryStore {
         devices[device]?.holder = nil
       }
       // What waited is not published any more.
-      published.removeAll { $0.hasPrefix("state \(id) ") && !$0.hasSuffix(" nil") }
-      if transition.isErased { published.append("state \(id) nil") }
+      published.removeAll {
+        $0.hasPrefix("receipts \(id) ") || $0.hasPrefix("state \(id) ") && !$0.hasSuffix(" nil")
+      }
+      published.append("state \(id) nil")
     }
     if transition.isErased { users[id] = nil }
     if let user = transition.user { users[id] = user }

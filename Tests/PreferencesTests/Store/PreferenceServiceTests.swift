@@ -114,6 +114,12 @@ import Testing
     _ = try world.service.apply(world.seen("e-secret-1", secretUser, "d-1"))
     _ = try world.service.apply(world.choice("e-secret-2", secretUser, .marketing, .userOn))
     _ = try world.service.apply(world.choice("e-3", user, .marketing, .userOn))
+    _ = try world.service.apply(
+      PreferenceEvent(
+        eventID: Identifier("e-tap"), userID: secretUser, atMs: world.nowMs,
+        body: .userObserved(
+          notificationID: Identifier("n-1"), Identifier("d-1"), .tap)))
+    #expect(try world.outbox().contains { $0.topic == .receipts })
     let key = try world.outbox().first { $0.topic == .audit }!.key
     let answer = try world.service.apply(world.erased("e-4", secretUser, at: world.nowMs))
     #expect(answer == EventAnswer(outcome: .applied, refusal: nil, version: 0))
@@ -132,6 +138,27 @@ import Testing
       world.seen("e-6", secretUser, "d-1", at: world.nowMs + 1))
     #expect(back.outcome == .applied)
     #expect(try world.outbox().last { $0.topic == .audit }!.key != key)
+  }
+
+  /// What a gate holds of before ends by the tombstone, and the opt-out of whoever came back reaches
+  /// the topic although its document still waited when the erasure took that away.
+  @Test(arguments: [false, true])
+  func whoCameBackIsPublishedBehindATombstone(wasKnownBefore: Bool) throws {
+    let later = world.nowMs + 600_000
+    if wasKnownBefore {
+      _ = try world.service.apply(world.choice("e-1", user, .marketing, .userOn))
+    }
+    world.nowMs = later
+    _ = try world.service.apply(world.choice("e-2", user, .social, .userOff, at: later))
+    let version = try #require(try world.service.user(user)?.version)
+    let answer = try world.service.apply(world.erased("e-3", user, at: StoreWorld.startMs))
+    #expect(answer == EventAnswer(outcome: .applied, refusal: nil, version: version + 1))
+    let left = try #require(try world.service.user(user))
+    #expect(left.version == version + 1)
+    #expect(left.account.choices.keys.map { $0 } == [.social])
+    let published = try world.outbox().filter { $0.topic == .state }
+    #expect(published.map(\.key) == ["u-1", "u-1"])
+    #expect(published.map(\.value) == [nil, PreferenceDocument.text(left)])
   }
 
   @Test func whatWasErasedIsNotInTheFileEither() throws {

@@ -1,5 +1,6 @@
 import Gate
 import Synchronization
+import Telemetry
 
 @testable import Preferences
 
@@ -57,6 +58,17 @@ final class StoreWorld {
 
   func audit(_ user: Identifier) throws -> [AuditRow] {
     try service.audit(of: user, limit: .max) ?? []
+  }
+
+  struct TookTooLong: Error { var what: String }
+
+  /// Waits until it is so; throws where no machine is that slow, so that a test ends that hangs.
+  func wait(for what: String, _ isSo: () throws -> Bool) throws {
+    let untilMs = SystemTime.monotonicNs() / 1_000_000 + 120_000
+    while try !isSo() {
+      guard SystemTime.monotonicNs() / 1_000_000 < untilMs else { throw TookTooLong(what: what) }
+      service.store.pause(ms: 5) { false }
+    }
   }
 
   /// A choice of the account, by default in the app.

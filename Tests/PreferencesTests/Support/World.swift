@@ -69,10 +69,8 @@ struct World {
       rows.removeAll { $0.userID == event.userID && $0.atMs <= erasedAtMs }
     }
     for id in transition.releasedDevices { devices[id]?.holder = nil }
-    if transition.isErased {
-      users[event.userID] = nil
-      published.append((event.userID, nil))
-    }
+    if transition.isErased { users[event.userID] = nil }
+    if transition.erasedAtMs != nil { published.append((event.userID, nil)) }
     if let holder = transition.holder { users[holder.userID] = holder }
     if let document = transition.holderDocument {
       published.append((transition.holder!.userID, document))
