@@ -134,6 +134,19 @@ import Testing
     #expect(!sim.records().contains { $0.key == Array("a".utf8) })
   }
 
+  /// What compaction leaves of a producer's last batch has no records, and says so of its bytes.
+  @Test(arguments: [Compression.none, .lz4, .gzip, .zstd])
+  func anEmptyBatchIsNotCompressed(compression: Compression) {
+    var builder = BatchBuilder()
+    builder.compression = compression
+    let bytes = builder.build(
+      [], sparse: true, baseOffset: 5, lastOffset: 7, baseTimestampMs: 1, maxTimestampMs: 1)
+    bytes.withUnsafeBytes { bytes in
+      let batch = BatchView(bytes.baseAddress!)
+      #expect(batch.compression == Compression.none && batch.decodeRecords()?.isEmpty == true)
+    }
+  }
+
   @Test func compactionDropsAbortedRecordsAndNotTheOpenOnes() {
     let sim = Sim()
     sim.topic("t", small)

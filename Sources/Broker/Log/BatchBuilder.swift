@@ -54,7 +54,9 @@ public struct BatchBuilder {
       p.setBig(Int32(bytes.count - BatchView.prefixSize), at: 8)
       p.setBig(Int32(0), at: 12)
       p.setBig(Int8(2), at: 16)
-      var attributes = compression.rawValue | extraAttributes
+      // Of no bytes no codec makes anything: said to be compressed, an empty batch stops its readers.
+      let codec = count == 0 ? Compression.none : compression
+      var attributes = codec.rawValue | extraAttributes
       if isTransactional { attributes |= 0x10 }
       if isControl { attributes |= 0x20 }
       p.setBig(attributes, at: 21)
