@@ -1,3 +1,5 @@
+import Gate
+
 /// One JSON object, written member by member.
 struct JSONMembers {
   private var text: [UInt8] = [UInt8(ascii: "{")]

@@ -40,7 +40,7 @@ import Testing
     for state in Choice.allCases {
       for source in ChoiceSource.allCases {
         if source == .unsubscribeLink {
-          guard state == .userOff, scope == .account, category.hasUnsubscribeLinks else { continue }
+          guard state == .userOff, scope == .account, category.carriesLink else { continue }
         } else if category == .security, state == .userOff, source != .adminOverride {
           continue
         }

@@ -134,7 +134,7 @@ import Testing
     #expect(gate.decide(.transactional) == ["ok"] && gate.decide(.social) == ["ok"])
     // Those have no links, and a link would do nothing to them.
     for category in [Category.security, .transactional] {
-      #expect(!category.hasUnsubscribeLinks)
+      #expect(!category.carriesLink)
       let transition = world.apply(
         .choiceSet(.account, category, .userOff), at: 2, source: .unsubscribeLink)
       #expect(transition.outcome == .refused)

@@ -90,5 +90,5 @@ enum LinkLayout {
 extension Category {
   /// Whether an approval of it carries a link that mutes it (requirements U1).
   @inline(__always)
-  var carriesLink: Bool { self == .marketing || self == .social }
+  public var carriesLink: Bool { self == .marketing || self == .social }
 }

@@ -10,11 +10,11 @@ extension PreferenceMachine {
       if category == .security, state == .userOff, event.source != .adminOverride {
         return .securityNeedsAdmin
       }
-      if isLink, scope != .account || state != .userOff || !category.hasUnsubscribeLinks {
+      if isLink, scope != .account || state != .userOff || !category.carriesLink {
         return .linkOnlyMutes
       }
     case .linkUndone(let category):
-      if !category.hasUnsubscribeLinks { return .linkOnlyMutes }
+      if !category.carriesLink { return .linkOnlyMutes }
     case .subtypeMuteSet(let subtype, let isMuted):
       if subtype.category == .security { return .securityNeverMuted }
       if isLink { return .linkOnlyMutes }
@@ -47,11 +47,6 @@ extension PreferenceMachine {
     guard let zone, !zones.isKnown(zone.text) else { return nil }
     return .unknownZone(closeMatches: zones.suggestions(for: zone.text))
   }
-}
-
-extension Category {
-  /// Whether approvals of it carry an unsubscribe link (requirements U1).
-  public var hasUnsubscribeLinks: Bool { self == .marketing || self == .social }
 }
 
 extension EventBody {

@@ -136,14 +136,6 @@ struct Pseudonym {
   let secret: [UInt8]
 
   func text(_ id: Identifier) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let hash = Secrets.authenticate(id.text.utf8, key: secret)
-    return String(unsafeUninitializedCapacity: hash.count * 2) { buffer in
-      for (index, byte) in hash.enumerated() {
-        buffer[2 * index] = digits[Int(byte >> 4)]
-        buffer[2 * index + 1] = digits[Int(byte & 15)]
-      }
-      return hash.count * 2
-    }
+    Hex.text(Secrets.authenticate(id.text.utf8, key: secret))
   }
 }

@@ -1,4 +1,5 @@
 import CCrypto
+import Gate
 
 /// Ids for events whose sender named none.
 public enum NewEventID {

@@ -24,16 +24,8 @@ public enum AccessToken {
   }
 
   private static func base64URL(_ bytes: [UInt8]) -> String {
-    var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-    let count = cc_base64(bytes, bytes.count, &text)
-    return String(
-      decoding: text.prefix(count).compactMap { byte -> UInt8? in
-        switch byte {
-        case UInt8(ascii: "+"): UInt8(ascii: "-")
-        case UInt8(ascii: "/"): UInt8(ascii: "_")
-        case UInt8(ascii: "="): nil
-        default: byte
-        }
-      }, as: UTF8.self)
+    String(unsafeUninitializedCapacity: (4 * bytes.count + 2) / 3) {
+      cc_base64url(bytes, bytes.count, $0.baseAddress)
+    }
   }
 }

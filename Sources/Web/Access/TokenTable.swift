@@ -1,3 +1,4 @@
+import Gate
 import Preferences
 
 /// Who may come in, by the hashes of their tokens.

@@ -81,9 +81,9 @@ public struct LinkPages: Sendable {
     let user = try Failures.named { () throws(StoreError) in try service.user(userID) }
     guard let user else { return deadLink("unknown_user", visit) }
     switch (kind, link.purpose, link.category) {
-    case (.unsubscribe, .unsubscribe, .some(let category)) where category.hasUnsubscribeLinks:
+    case (.unsubscribe, .unsubscribe, .some(let category)) where category.carriesLink:
       return try unsubscribe(visit, category, user)
-    case (.unsubscribe, .undo, .some(let category)) where category.hasUnsubscribeLinks:
+    case (.unsubscribe, .undo, .some(let category)) where category.carriesLink:
       return try undo(visit, category, user)
     case (.settings, .settings, nil): return try settings(visit, user)
     default: return deadLink("other_purpose", visit)

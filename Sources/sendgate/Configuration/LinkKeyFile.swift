@@ -109,7 +109,9 @@ struct LinkKeyFile: Equatable {
         signing = Self.id(words[1])
         if signing == nil { throw wrong(i + 1, "wants the id of a key, 1 to 65535") }
       case "key" where words.count == 4:
-        guard let id = Self.id(words[1]), let secret = Self.bytes(words[3]) else {
+        guard let id = Self.id(words[1]), words[3].utf8.count == 2 * LinkKeys.secretBytes,
+          let secret = Hex.bytes(words[3])
+        else {
           throw wrong(i + 1, "wants `key ID INSTANT` and 64 hexadecimal digits")
         }
         guard !keys.contains(where: { $0.id == id }) else { throw wrong(i + 1, "key \(id) again") }
@@ -131,33 +133,11 @@ struct LinkKeyFile: Equatable {
     return UInt16(text).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  private static func bytes(_ digits: Substring) -> [UInt8]? {
-    let digits = Array(digits.utf8)
-    guard digits.count == 2 * LinkKeys.secretBytes else { return nil }
-    var bytes: [UInt8] = []
-    for i in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = nibble(digits[i]), let low = nibble(digits[i + 1]) else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
-  }
-
-  private static func nibble(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case 0x30...0x39: digit - 0x30
-    case 0x41...0x46: digit - 0x41 + 10
-    case 0x61...0x66: digit - 0x61 + 10
-    default: nil
-    }
-  }
-
   // MARK: Writing
 
   var text: String {
-    let digits = Array("0123456789abcdef")
     let lines = all.map { key in
-      let secret = key.secret.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-      return "key \(key.id) \(key.madeAt) \(String(secret))\n"
+      "key \(key.id) \(key.madeAt) \(Hex.text(key.secret))\n"
     }
     return "# Keys of sendgate's signed links. Who has them can unsubscribe anybody.\n"
       + "signing \(signingID)\n" + lines.joined()
