@@ -205,7 +205,7 @@ class World:
         """Candidates committed in all partitions; what cannot be asked now counts as nothing new."""
         try:
             self._progress = sum(offset for offset in self.committed().values() if offset > 0)
-        except KafkaException:
+        except (KafkaException, TimeoutError):
             pass
         return self._progress
 
@@ -247,7 +247,7 @@ class World:
                     raise CheckFailed(f"{process.name} ended with {process.child.returncode}")
             try:
                 committed = self.committed(security)
-            except KafkaException:
+            except (KafkaException, TimeoutError):
                 return False
             return all(committed.get(number, -1) >= end for number, end in ends.items() if end > 0)
 
