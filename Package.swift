@@ -96,12 +96,15 @@ let package = Package(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),
 
+    // What tests of several targets share.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
     .testTarget(
       name: "GateTests", dependencies: ["Gate"], exclude: ["ZonesFixtures"],
       swiftSettings: swift),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: swift),
     .testTarget(
-      name: "PipelineTests", dependencies: ["Pipeline", "Gate"], swiftSettings: swift),
+      name: "PipelineTests", dependencies: ["Pipeline", "Gate", "TestSupport"], swiftSettings: swift
+    ),
     .testTarget(
       // CKafka: to compare with librdkafka's own partitioner, and for its mock cluster.
       name: "KafkaTests",
@@ -115,17 +118,19 @@ let package = Package(
       ],
       swiftSettings: swift),
     .testTarget(
-      name: "WebTests", dependencies: ["Web", "Preferences", "Gate", "Telemetry"],
+      name: "WebTests",
+      dependencies: ["Web", "Preferences", "Gate", "Telemetry", "TestSupport"],
       swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
-      exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
+      exclude: ["Vectors", "process_test.py", "wire", "wire_test.py"], swiftSettings: swift),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences",
+        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences", "Pipeline",
+        "TestSupport",
       ],
       exclude: ["Snapshots"], swiftSettings: swift),
   ],

@@ -37,7 +37,7 @@ private func problems(_ overrides: [String], without key: String? = nil) -> Stri
   #expect(configuration.http.bodyBytesMax == 65_536)
   #expect(configuration.access.perToken == RequestRate(perSecond: 1_000, burst: 2_000))
   #expect(configuration.access.perAddress == RequestRate(perSecond: 10, burst: 50))
-  #expect(!configuration.access.isBehindProxy)
+  #expect(configuration.access.trustedProxies == TrustedProxies())
   #expect(configuration.store.store.eventIDsKeptMs == 30 * 86_400_000)
 }
 
@@ -46,7 +46,9 @@ private func problems(_ overrides: [String], without key: String? = nil) -> Stri
     let told = problems(["serve.address=\(address)"])
     #expect(told.contains("serve.address = \(address) (--set) can be reached"), "\(told)")
     #expect(told.contains("serve.behind.proxy=true"))
-    #expect(try load(["serve.address=\(address)", "serve.behind.proxy=true"]).access.isBehindProxy)
+    let behind = try load(["serve.address=\(address)", "serve.behind.proxy=true"])
+    // Who does TLS says nothing of whose headers are believed.
+    #expect(behind.access.trustedProxies == TrustedProxies())
     let tls = try load([
       "serve.address=\(address)", "serve.tls.certificate.file=/c", "serve.tls.key.file=/k",
     ])
@@ -80,11 +82,20 @@ func whatIsNeededIsNamed(key: String, complaint: String) {
   ("serve.token.burst_max=0", "wants a whole number from 1 to 1000000"),
   ("serve.event_ids.kept.days=0", "wants a whole number from 1 to 3650"),
   ("serve.behind.proxy=yes", "wants true or false"),
+  (
+    "serve.trusted.proxies=10.0.0.1/8",
+    "serve.trusted.proxies = 10.0.0.1/8 (--set): wants at most 256"
+  ),
   ("serve.tokens=x", "unknown key serve.tokens (--set)"),
 ])
 func whatIsWrongIsNamedWithItsBound(setting: String, complaint: String) {
   let told = problems([setting])
   #expect(told.contains(complaint), "\(told)")
+}
+
+@Test func proxiesAreTrustedByName() throws {
+  let configuration = try load(["serve.trusted.proxies=127.0.0.1, 10.0.0.0/8"])
+  #expect(configuration.access.trustedProxies == TrustedProxies("127.0.0.1,10.0.0.0/8"))
 }
 
 @Test func threadsHaveTheirShareOfTheConnections() throws {

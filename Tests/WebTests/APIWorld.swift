@@ -1,8 +1,8 @@
 import Gate
-import Glibc
 import Preferences
 import Synchronization
 import Telemetry
+import TestSupport
 
 @testable import Web
 
@@ -11,7 +11,7 @@ final class APIWorld {
   let api: PreferenceAPI
   let policy = Policy.builtIn
   let service: PreferenceService
-  private let folder: String
+  private let folder = TemporaryFolder()
   private let tokens: [Role: String]
 
   private struct Zones: ZoneNames {
@@ -29,10 +29,8 @@ final class APIWorld {
 
   /// - Parameter aheadMs: of the store's clock, the API's.
   init(limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0) throws {
-    var template = Array("/tmp/sendgate-api-XXXXXX".utf8CString)
-    folder = String(cString: mkdtemp(&template)!)
     service = try PreferenceService(
-      database: .sqlite(path: "\(folder)/p.db"),
+      database: .sqlite(path: folder.file("p.db")),
       machine: PreferenceMachine(policy: policy, zones: Zones()),
       links: SettingsLinks(androidPackage: "com.example.app")!, nowMs: clock.read)
     var lines = ""
@@ -54,11 +52,7 @@ final class APIWorld {
       nowMs: { [clock] in clock.read() + aheadMs })
   }
 
-  func close() {
-    service.close()
-    for suffix in ["", "-wal", "-shm"] { unlink("\(folder)/p.db\(suffix)") }
-    rmdir(folder)
-  }
+  func close() { service.close() }
 
   func bearer(_ role: Role) -> HTTPField {
     HTTPField("Authorization", "Bearer \(tokens[role]!)")

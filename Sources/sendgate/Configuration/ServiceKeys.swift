@@ -8,6 +8,7 @@ extension ConfigurationKey {
     ConfigurationKey("serve.tls.certificate.file", "", .optionalPath),
     ConfigurationKey("serve.tls.key.file", "", .optionalPath),
     ConfigurationKey("serve.behind.proxy", "false", .boolean),
+    ConfigurationKey("serve.trusted.proxies", "", .optionalNetworks),
     ConfigurationKey("serve.threads", "0", .integer(0...256)),
     ConfigurationKey("serve.connections.max", "1024", .integer(2...65_536)),
     ConfigurationKey("serve.idle.seconds.max", "30", .integer(1...3_600)),

@@ -20,6 +20,7 @@ final class ServeProcess {
   private let clock = SystemClock()
   private var zonesCheckedAtMs: Int64 = 0
   private var filesCheckedAtMs: Int64 = 0
+  private var hasToldForwarder = false
   private static let filesIntervalMs: Int64 = 1_000
 
   init(_ configuration: ServeConfiguration) throws(CommandFailure) {
@@ -105,11 +106,21 @@ final class ServeProcess {
     if nowMs - filesCheckedAtMs >= Self.filesIntervalMs {
       filesCheckedAtMs = nowMs
       tokens.turn()
+      checkForwarder()
     }
     if nowMs - zonesCheckedAtMs >= Int64(configuration.gate.zonesCheckIntervalMs) {
       zonesCheckedAtMs = nowMs
       checkZones()
     }
+  }
+
+  /// Told once: who connects directly may write the header too, and must not fill the log.
+  private func checkForwarder() {
+    guard !hasToldForwarder, let address = keeper.untrustedForwarder else { return }
+    hasToldForwarder = true
+    log.warning(
+      "X-Forwarded-For is believed of serve.trusted.proxies alone: this proxy's visitors share a rate",
+      ["client.address": .string("\(address)")])
   }
 
   private func checkZones() {
