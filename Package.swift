@@ -137,7 +137,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences",
+        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences", "Evidence",
       ],
       exclude: ["Snapshots"], swiftSettings: swift),
   ],
