@@ -1,3 +1,4 @@
+import Evidence
 import Preferences
 import Testing
 import Web
@@ -86,6 +87,8 @@ func whatIsNeededIsNamed(key: String, complaint: String) {
     "serve.trusted.proxies=10.0.0.1/8",
     "serve.trusted.proxies = 10.0.0.1/8 (--set): wants at most 256"
   ),
+  ("evidence.database=/tmp/p.db", "evidence is kept in a file of its own"),
+  ("evidence.retention.days=0", "wants a whole number from 1 to 3650"),
   ("serve.tokens=x", "unknown key serve.tokens (--set)"),
 ])
 func whatIsWrongIsNamedWithItsBound(setting: String, complaint: String) {
@@ -103,6 +106,14 @@ func whatIsWrongIsNamedWithItsBound(setting: String, complaint: String) {
   #expect(try load(["serve.threads=8", "serve.connections.max=16"]).threads == .pool(8))
   let told = problems(["serve.threads=8", "serve.connections.max=15"])
   #expect(told.contains("serve.connections.max = 15 (--set) must be at least twice"), "\(told)")
+}
+
+@Test func evidenceIsIndexedWhereItHasAFile() throws {
+  #expect(try load([]).evidence.database == nil)
+  let evidence = try load(["evidence.database=/tmp/e.db", "evidence.retention.days=7"]).evidence
+  #expect(evidence.database == .sqlite(path: "/tmp/e.db"))
+  #expect(evidence.index.retentionMs == 7 * 86_400_000)
+  #expect(evidence.index.countsKeptMs == 400 * 86_400_000)
 }
 
 @Test func everythingThatIsWrongIsToldAtOnce() {
