@@ -58,8 +58,14 @@ let package = Package(
       dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
       swiftSettings: swift),
     .target(
+      name: "Evidence",
+      dependencies: ["Preferences", "Kafka", "Pipeline", "Gate", "Telemetry", "CLZ4"],
+      swiftSettings: swift),
+    .target(
       name: "Web",
-      dependencies: ["CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Telemetry"],
+      dependencies: [
+        "CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Evidence", "Telemetry",
+      ],
       swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .target(name: "CSimulation", cSettings: c),
@@ -69,8 +75,8 @@ let package = Package(
     .executableTarget(
       name: "sendgate",
       dependencies: [
-        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Web",
-        "Broker", "Simulation", "CCrypto",
+        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Evidence",
+        "Web", "Broker", "Simulation", "CCrypto",
       ],
       swiftSettings: swift),
 
