@@ -96,7 +96,7 @@ let package = Package(
       swiftSettings: swift),
     .executableTarget(
       name: "store-bench",
-      dependencies: ["Preferences", "Pipeline", "Gate", "Telemetry", "CSQLite"],
+      dependencies: ["Preferences", "Evidence", "Pipeline", "Gate", "Telemetry", "CSQLite"],
       path: "Benchmarks/Store", swiftSettings: swift),
     .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
@@ -118,6 +118,12 @@ let package = Package(
       name: "PreferencesTests",
       dependencies: [
         "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker", "CSQLite", "store-bench",
+      ],
+      swiftSettings: swift),
+    .testTarget(
+      name: "EvidenceTests",
+      dependencies: [
+        "Evidence", "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker",
       ],
       swiftSettings: swift),
     .testTarget(

@@ -1,3 +1,4 @@
+import Evidence
 import Gate
 import Glibc
 import Pipeline
@@ -11,6 +12,8 @@ final class ServeProcess {
   private let configuration: ServeConfiguration
   private let log: Logger
   private let opened: OpenStore
+  /// Nil: no evidence is indexed.
+  private let evidence: EvidenceIndex?
   private let keeper: Gatekeeper
   /// Nil: no links are signed, and there are no pages behind them.
   private let links: LinkSettings?
@@ -31,7 +34,13 @@ final class ServeProcess {
     links = try configuration.gate.links()
     tokens = TokensWatcher(configuration.tokensFile, keeper, log)
     opened = try OpenStore(configuration.store)
-    desk = opened.desk(evidence: nil)
+    do throws(CommandFailure) {
+      evidence = try ServedEvidence.open(configuration.evidence)
+    } catch {
+      opened.service.close()
+      throw error
+    }
+    desk = opened.desk(evidence: evidence?.reader)
     mainBeat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(configuration.gate.livenessTimeoutMs))
   }
@@ -44,15 +53,16 @@ final class ServeProcess {
     do throws(CommandFailure) {
       kafka = try PreferenceKafka(opened.service, configuration, log)
     } catch {
-      opened.service.close()
+      close()
       throw error
     }
-    ServeMetrics.register(opened, kafka, in: registry)
+    ServeMetrics.register(opened, kafka, evidence, in: registry)
     do throws(CommandFailure) {
+      if let evidence { try ServedEvidence.start(evidence, configuration.gate, log) }
       server = try startHTTP(kafka)
     } catch {
       kafka.stop()
-      opened.service.close()
+      close()
       throw error
     }
     log.info(
@@ -78,10 +88,17 @@ final class ServeProcess {
     return ExitCode.ok
   }
 
+  private func close() {
+    evidence?.close()
+    opened.service.close()
+  }
+
   private func startHTTP(_ kafka: PreferenceKafka) throws(CommandFailure) -> HTTPServer {
     let health = HealthSource(
       metrics: { [registry] in registry.render() }, heartbeats: [mainBeat],
-      readiness: { [service = opened.service] in ServeMetrics.checks(service, kafka) })
+      readiness: { [service = opened.service, evidence] in
+        ServeMetrics.checks(service, kafka, evidence)
+      })
     let api = PreferenceAPI(
       service: opened.service, policy: opened.policy, desk: desk, keeper: keeper, health: health,
       registry: registry, log: log)
@@ -141,11 +158,12 @@ final class ServeProcess {
     _ counting: QuietMapThread
   ) {
     let isOver = LaneControl()
-    let ending = NamedThread(name: "ending") { [service = opened.service] in
+    let ending = NamedThread(name: "ending") { [service = opened.service, evidence] in
       server.stop()
       kafka.stop()
-      upkeep.stop()
       counting.stop()
+      evidence?.close()
+      upkeep.stop()
       service.close()
       isOver.ask(.drain)
     }
