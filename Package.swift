@@ -131,7 +131,9 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "WebTests",
-      dependencies: ["Web", "Preferences", "Gate", "Telemetry", "TestSupport"],
+      dependencies: [
+        "Web", "Evidence", "Preferences", "Pipeline", "Gate", "Telemetry", "TestSupport",
+      ],
       swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
