@@ -181,6 +181,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
       reason: String(cString: strerror(code)))
   }
 
+  func holds(_ name: StaticString) -> Bool { locks[lockPath(name)] != nil }
+
   func unlock(_ name: StaticString) {
     guard let file = locks.removeValue(forKey: lockPath(name)) else { return }
     _ = Glibc.close(file)
