@@ -121,6 +121,21 @@ final class PostgresConnection: SQLConnection, @unchecked Sendable {
     }
   }
 
+  /// Refuses a schema in which another application has its tables.
+  func checkOwner() throws(SQLError) {
+    let found = try first(
+      """
+      SELECT count(*), count(CASE WHEN tablename = 'schema_version' THEN 1 END) FROM pg_tables
+      WHERE schemaname = current_schema()
+      """, []
+    ) { (tables: $0.integer(0), own: $0.integer(1)) }!
+    guard found.tables == 0 || found.own == 1 else {
+      throw SQLError(
+        .notOurs, operation: "open", place: place, code: "\(found.tables) tables",
+        reason: "this is the schema of another application")
+    }
+  }
+
   // MARK: Transactions
 
   func begin(_ kind: SQLTransactionKind) throws(SQLError) {

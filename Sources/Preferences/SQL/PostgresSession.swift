@@ -115,7 +115,8 @@ final class PostgresSession {
 
   /// The last answer, or the first that is an error: of several statements, those behind a failed one
   /// do not run.
-  private func answer(_ operation: String, _ deadline: Deadline) throws(SQLError) -> PostgresResult {
+  private func answer(_ operation: String, _ deadline: Deadline) throws(SQLError) -> PostgresResult
+  {
     var last: PostgresResult?
     var failure: SQLError?
     while true {

@@ -27,11 +27,25 @@ public enum PreferenceDatabase: Sendable, Equatable {
   func connect(_ role: Role, busyMsMax: Int32) throws(SQLError) -> any SQLConnection {
     switch self {
     case .sqlite(let path):
-      try SQLiteConnection(
+      return try SQLiteConnection(
         path: path, access: role == .writer ? .readWrite : .readOnly, busyMsMax: busyMsMax)
     case .postgres(let parameters):
-      try PostgresConnection(
-        parameters, access: role == .writer ? .readWrite : .readOnly, busyMsMax: busyMsMax)
+      return try Self.connect(parameters, role, busyMsMax)
     }
+  }
+
+  private static func connect(
+    _ parameters: PostgresParameters, _ role: Role, _ busyMsMax: Int32
+  ) throws(SQLError) -> PostgresConnection {
+    let access: PostgresConnection.Access = role == .writer ? .readWrite : .readOnly
+    let made = try PostgresConnection(parameters, access: access, busyMsMax: busyMsMax)
+    guard role == .writer else { return made }
+    do throws(SQLError) {
+      try made.checkOwner()
+    } catch {
+      made.close()
+      throw error
+    }
+    return made
   }
 }

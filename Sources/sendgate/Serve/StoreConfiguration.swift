@@ -50,7 +50,8 @@ struct StoreConfiguration: Sendable {
     case (false, false):
       problems.append(
         "\(settings.describe("serve.database.file")) and"
-          + " \(settings.describe("serve.database.postgres")): preferences are kept in one of the two")
+          + " \(settings.describe("serve.database.postgres")): preferences are kept in one of the two"
+      )
       return nil
     case (false, true):
       return .sqlite(path: file)
