@@ -40,6 +40,7 @@ let package = Package(
       cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
     .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
     .target(name: "CSQLite", cSettings: c, linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(name: "CPostgres", cSettings: c, linkerSettings: [.linkedLibrary("pq")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: hot),
@@ -55,7 +56,9 @@ let package = Package(
       swiftSettings: swift),
     .target(
       name: "Preferences",
-      dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
+      dependencies: [
+        "Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CPostgres", "CCrypto",
+      ],
       swiftSettings: swift),
     .target(
       name: "Evidence",

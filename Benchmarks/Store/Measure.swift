@@ -38,6 +38,14 @@ func printFloor(folder: String, seconds: Double, rowsPerCommit: Int) {
       + "\"reads_per_second\":\(Int(reads))}")
 }
 
+/// The store alone, of a server whose ceiling other tools measure (pgbench).
+func measureStore(_ database: String, seconds: Double) {
+  for threads in [1, 2, 4] { reads(database, threads: threads, seconds: seconds) }
+  for threads in [1, 16, 64, 256] {
+    writes(database, threads: threads, seconds: seconds, run: "w\(threads)")
+  }
+}
+
 func show(_ name: String, _ value: Double, _ unit: String, _ rest: String = "") {
   let padded = name + String(repeating: " ", count: max(1, 40 - name.utf8.count))
   print("\(padded)\(Int(value)) \(unit)\(rest)")
@@ -48,7 +56,7 @@ func elapsed(since startNs: Int64) -> Double {
 }
 
 /// Events, whole: looked up, decided, state, audit, outbox and id written, answered when durable.
-func writes(_ path: String, threads count: Int, seconds: Double) {
+func writes(_ path: String, threads count: Int, seconds: Double, run: String = "w") {
   let service = openService(path)
   let latencies = Mutex<[Int64]>([])
   let start = SystemTime.monotonicNs()
@@ -59,7 +67,7 @@ func writes(_ path: String, threads count: Int, seconds: Double) {
       while elapsed(since: start) < seconds {
         let began = SystemTime.monotonicNs()
         do throws(StoreError) {
-          _ = try service.apply(choice(thread: thread, number: number, run: "w"))
+          _ = try service.apply(choice(thread: thread, number: number, run: run))
         } catch {
           fail("\(error)")
         }

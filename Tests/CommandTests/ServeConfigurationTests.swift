@@ -123,6 +123,24 @@ func whatIsWrongIsNamedWithItsBound(setting: String, complaint: String) {
   #expect(told.split(separator: "\n").count == 5, "\(told)")
 }
 
+@Test func preferencesAreKeptInAFileOrByAServer() throws {
+  let server = "postgresql://me:hunter2@db.example/prefs"
+  let configuration = try load(
+    ["serve.database.postgres=\(server)"], without: "serve.database.file")
+  #expect(
+    configuration.store.database.place == "postgresql db.example, database prefs")
+  let both = problems(["serve.database.postgres=\(server)"])
+  #expect(
+    both.contains(
+      "serve.database.file = /tmp/p.db (--set) and serve.database.postgres = <hidden> (--set)"))
+  let wrong = problems(
+    ["serve.database.postgres=me:hunter2@db.example"], without: "serve.database.file")
+  #expect(wrong.contains("serve.database.postgres = <hidden> (--set) cannot be read"), "\(wrong)")
+  for told in [both, wrong] { #expect(!told.contains("hunter2"), "\(told)") }
+  let timeout = problems(["serve.database.timeout.ms=999"])
+  #expect(timeout.contains("wants a whole number from 1000 to 600000"), "\(timeout)")
+}
+
 /// What the gate reads is not asked of the service's settings, and the other way round.
 @Test func theGateNeedsNoneOfTheServicesSettings() throws {
   _ = try GateConfiguration.load(

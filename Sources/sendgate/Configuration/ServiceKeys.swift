@@ -2,6 +2,8 @@
 extension ConfigurationKey {
   static let service: [ConfigurationKey] = [
     ConfigurationKey("serve.database.file", "", .optionalPath),
+    ConfigurationKey("serve.database.postgres", "", .optionalText),
+    ConfigurationKey("serve.database.timeout.ms", "10000", .integer(1_000...600_000)),
     ConfigurationKey("serve.android.package", "", .optionalText),
     ConfigurationKey("serve.address", "127.0.0.1:8085", .optionalAddress),
     ConfigurationKey("serve.tokens.file", "", .optionalPath),

@@ -71,6 +71,7 @@ final class ServeProcess {
       [
         "version": .string(String(describing: GateVersion.text)),
         "policy": .string(opened.policy.version),
+        "database": .string(configuration.store.database.place),
         "http.host": .string(configuration.address.host), "http.port": .integer(server.port),
         "http.tls": .string(configuration.certificateFiles == nil ? "no" : "yes"),
       ])
