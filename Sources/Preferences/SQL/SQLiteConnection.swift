@@ -14,6 +14,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   }
 
   let place: String
+  private let busyMsMax: Int32
+  private static let purgeMsMax: Int32 = 20
   private var raw: OpaquePointer?
   private var statements: [UInt: SQLiteStatement] = [:]
   private var locks: [String: Int32] = [:]
@@ -23,6 +25,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   init(path: String, access: Access, busyMsMax: Int32) throws(SQLError) {
     place = path
+    self.busyMsMax = busyMsMax
     if access == .readWrite { try Self.makeFile(path) }
     let flags =
       access == .readWrite
@@ -190,6 +193,10 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   /// Copies the log into the file, where erased rows are zeros already, and empties it.
   func purgeErased() throws(SQLError) -> Bool {
+    // Copying waits for nobody. Emptying does, for readers, and every write waits behind it: not for long.
+    _ = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    sqlite3_busy_timeout(raw, Self.purgeMsMax)
+    defer { sqlite3_busy_timeout(raw, busyMsMax) }
     let code = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if code & 0xFF == SQLITE_BUSY { return false }
     try check(code, "checkpoint")

@@ -1,14 +1,18 @@
 /// What the two Kafka sides do in the store.
 extension PreferenceService {
-  func outboxRows(limit: Int) throws(StoreError) -> [OutboxTable.Row] {
+  func outboxRows(
+    of topic: OutboxTopic, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [OutboxTable.Row] {
     try store.readers.read { connection throws(SQLError) in
-      try OutboxTable(connection: connection).rows(after: 0, limit: limit)
+      try OutboxTable(connection: connection).rows(of: topic, after: sequence, limit: limit)
     }
   }
 
-  func removeOutboxRows(through sequence: Int64) throws(StoreError) {
+  func removeOutboxRows(
+    of topic: OutboxTopic, _ ranges: [ClosedRange<Int64>]
+  ) throws(StoreError) -> Int {
     try store.writer.perform { connection throws(SQLError) in
-      try OutboxTable(connection: connection).remove(through: sequence)
+      try OutboxTable(connection: connection).remove(of: topic, ranges)
     }
   }
 
@@ -112,7 +116,8 @@ struct OffsetTable {
 }
 
 extension EventWriter {
-  /// An event that could not be read is on record all the same: with its user, where that is known.
+  /// An event that could not be read is on record all the same: with its user, where that is known. With
+  /// nobody, where no erasure ever comes, its id is not kept: it may tell of somebody.
   func recordUnreadable(_ fault: EventFault, _ record: IntakeRecord) throws(SQLError) {
     let user = try fault.userID.flatMap { (id) throws(SQLError) in
       try UserReader(connection: connection).user(id)
@@ -120,7 +125,8 @@ extension EventWriter {
     let row = AuditRow(
       userID: user?.preferences.userID, scope: .account, kind: .unreadable,
       subject: record.place, before: nil, after: fault.description, atMs: nowMs,
-      recordedAtMs: nowMs, source: nil, eventID: fault.eventID ?? record.place,
+      recordedAtMs: nowMs, source: nil,
+      eventID: user == nil ? record.place : fault.eventID ?? record.place,
       outcome: .refused, reason: fault.code.rawValue)
     try self.record([row], of: [user].compactMap { $0 })
   }

@@ -168,7 +168,7 @@ import Testing
     _ = try world.service.apply(world.erased("e-2", secretUser, at: world.nowMs))
     // The tombstone, which names the user, was published.
     _ = try world.service.store.writer.perform { connection throws(SQLError) in
-      try OutboxTable(connection: connection).remove(through: .max)
+      try OutboxTable(connection: connection).remove(of: .state, [0...(.max)])
     }
     #expect(try world.service.purgeErased())
     #expect(try !contains("somebody-to-forget"))
