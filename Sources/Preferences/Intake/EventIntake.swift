@@ -27,7 +27,7 @@ public final class EventIntake: Sendable {
       eventTopic: topics[.preferenceEvents], receiptTopic: topics[.receipts], settings: settings,
       counters: counters, log: log)
     thread = StoreThread(name: "prefs-intake", turn: .intake, service, log: log) { thread in
-      while !thread.isStopping {
+      while thread.awaitTurn() {
         do throws(ConfigurationError) {
           let session = try IntakeSession(
             service, decoder, counters, properties, log: log, onEvent: onEvent)

@@ -3,7 +3,7 @@ import Pipeline
 import Telemetry
 
 /// Publishes one topic's rows, with a producer of its own: a topic that is refused, or whose broker is
-/// away, holds up no other. One thread, its publisher's.
+/// away, holds up no other. One thread, its owner's.
 final class OutboxLane {
   private let service: PreferenceService
   private let topic: OutboxTopic
@@ -37,7 +37,7 @@ final class OutboxLane {
 
   /// Until it is time to end.
   func run(_ properties: KafkaProperties, onEvent: @escaping KafkaEventHandler) {
-    while !owner.isStopping {
+    while owner.awaitTurn() {
       do throws(ConfigurationError) {
         let producer = try KafkaProducer(properties: properties, onEvent: onEvent)
         publish(with: producer)
@@ -54,7 +54,7 @@ final class OutboxLane {
     settings.retryMs << Int64(min(max(refusals, 1) - 1, 4))
   }
 
-  /// Until it is time to end, or the producer is of no use any more.
+  /// Until it is time to end, the turn is lost, or the producer is of no use any more.
   private func publish(with producer: KafkaProducer) {
     let target = producer.topic(status.topic)
     rowsMax = OutboxSettings.rowsMax
@@ -63,6 +63,8 @@ final class OutboxLane {
     while !owner.isStopping {
       if let retryAtMs, clock.monotonicMs() >= retryAtMs { beginAnew() }
       do throws(StoreError) {
+        // Before the rows are read: what another published meanwhile is then no longer among them.
+        guard try service.keepsTurn(.outbox(topic), log: log) else { return }
         let rows = try service.outboxRows(of: topic, after: position, limit: rowsMax)
         if rows.isEmpty {
           if refusedKeys.isEmpty { recover() }
@@ -98,10 +100,15 @@ final class OutboxLane {
     let round = OutboxRound(rows, isNewestEnough: topic == .state, refusedKeys: refusedKeys)
     guard let failures = deliver(round, target, producer) else { return false }
     let done = round.done(failed: Set(failures.keys), refusedKeys: refusedKeys)
-    if !done.isEmpty {
-      let count = try service.removeOutboxRows(of: topic, done)
-      status.published.add(UInt64(count))
+    guard
+      let count = try service.settleOutbox(of: topic, done, keys: Set(round.writtenKeys))
+    else {
+      log.warning(
+        "The turn was lost while records were published; what they speak of is published again.",
+        ["kafka.topic": .string(status.topic), "records": .integer(round.written.count)])
+      return false
     }
+    status.published.add(UInt64(count))
     guard let first = failures.keys.min() else {
       position = round.rows.last!.sequence
       if status.refusedKeys == 0 { recover() }

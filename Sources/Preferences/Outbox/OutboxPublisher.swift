@@ -7,9 +7,9 @@ import Telemetry
 /// its key in front of it: what is published is published at least once, and the last record of a user's
 /// is the newest.
 ///
-/// One process publishes at a time; another one on the same database stands by until that one stops.
+/// One process at a time publishes a topic; another one on the same database stands by until that one stops.
 public final class OutboxPublisher: Sendable {
-  private let thread: StoreThread
+  private let threads: [StoreThread]
   /// How it goes, by topic.
   public let statuses: [OutboxTopic: OutboxStatus]
 
@@ -37,14 +37,11 @@ public final class OutboxPublisher: Sendable {
         (topic, OutboxStatus(topic: topics[topic.role]))
       })
     self.statuses = statuses
-    thread = StoreThread(name: "prefs-outbox", turn: .outbox, service, log: log) { thread in
-      let lanes = statuses.map { topic, status in
-        NamedThread(name: "outbox-\(topic)") {
-          OutboxLane(service, topic, status, settings, owner: thread, log: log)
-            .run(properties, onEvent: onEvent)
-        }
+    threads = statuses.map { topic, status in
+      StoreThread(name: "outbox-\(topic)", turn: .outbox(topic), service, log: log) { thread in
+        OutboxLane(service, topic, status, settings, owner: thread, log: log)
+          .run(properties, onEvent: onEvent)
       }
-      for lane in lanes { lane.join() }
     }
   }
 
@@ -69,7 +66,10 @@ public final class OutboxPublisher: Sendable {
 
   /// Ends when what was handed over is acknowledged, or at once where the broker is away: what is not
   /// published then waits in the database.
-  public func stop() { thread.stop() }
+  public func stop() {
+    for thread in threads { thread.askToStop() }
+    for thread in threads { thread.stop() }
+  }
 }
 
 extension OutboxTopic {

@@ -6,6 +6,8 @@ struct OutboxRound {
   let written: [(index: Int, timestampMs: Int64)]
   private let isNewestEnough: Bool
 
+  var writtenKeys: [String] { written.map { rows[$0.index].key } }
+
   /// - Parameters:
   ///   - isNewestEnough: of several documents of a key the last alone is written, dated as the first: it
   ///     says all, and since then the topic has lacked something. A null value is written in any case.

@@ -8,11 +8,44 @@ extension PreferenceService {
     }
   }
 
-  func removeOutboxRows(
-    of topic: OutboxTopic, _ ranges: [ClosedRange<Int64>]
-  ) throws(StoreError) -> Int {
-    try store.writer.perform { connection throws(SQLError) in
-      try OutboxTable(connection: connection).remove(of: topic, ranges)
+  /// Takes rows away that are all on Kafka; returns how many. Nil where the turn was lost while they were
+  /// published. Another process may have published since, and these records may have come behind its newer
+  /// ones: what they speak of is then put at the end again, as it is now, so that the last record of each
+  /// key is the newest whoever publishes it.
+  ///
+  /// - Parameters:
+  ///   - ranges: of sequences, what is over with.
+  ///   - keys: of all that was written.
+  func settleOutbox(
+    of topic: OutboxTopic, _ ranges: [ClosedRange<Int64>], keys: Set<String>
+  ) throws(StoreError) -> Int? {
+    let now = nowMs()
+    return try store.writer.perform { connection throws(SQLError) in
+      let outbox = OutboxTable(connection: connection)
+      if connection.holds(Turn.outbox(topic).name) { return try outbox.remove(of: topic, ranges) }
+      for key in keys.sorted() { try Self.appendNewest(topic, key, outbox, nowMs: now) }
+      return nil
+    }
+  }
+
+  private static func appendNewest(
+    _ topic: OutboxTopic, _ key: String, _ outbox: OutboxTable, nowMs: Int64
+  ) throws(SQLError) {
+    let connection = outbox.connection
+    switch topic {
+    case .state:
+      let user = try UserReader(connection: connection).user(Identifier(key))
+      try outbox.append(
+        .state, key: key, value: user.map { PreferenceDocument.text($0.preferences) },
+        userKey: user?.key, nowMs: nowMs)
+    case .defaults:
+      guard let category = Stored.categories.value(key) else { return }
+      let value = try DefaultsTable(connection: connection).state()[category]
+      try outbox.append(
+        .defaults, key: key, value: DefaultDocument.text(category, value), userKey: nil,
+        nowMs: nowMs)
+    // Each stands for itself, and has its own order in it.
+    case .audit, .receipts: return
     }
   }
 

@@ -3,11 +3,14 @@ import Telemetry
 /// What only one process at a time does with a database.
 extension PreferenceService {
   enum Turn {
-    case outbox, intake
+    case outbox(OutboxTopic), intake
 
     var name: StaticString {
       switch self {
-      case .outbox: "outbox"
+      case .outbox(.state): "outbox-state"
+      case .outbox(.defaults): "outbox-defaults"
+      case .outbox(.audit): "outbox-audit"
+      case .outbox(.receipts): "outbox-receipts"
       case .intake: "intake"
       }
     }
@@ -19,6 +22,17 @@ extension PreferenceService {
     try store.writer.perform(isAlone: true) { connection throws(SQLError) in
       try connection.tryLock(turn.name)
     }
+  }
+
+  /// Whether a turn that was taken is still this process's; asked before each step, where the database
+  /// can give it to another without a word.
+  func keepsTurn(_ turn: Turn, log: Logger) throws(StoreError) -> Bool {
+    guard store.database.canLoseLocks else { return true }
+    if try takeTurn(turn) { return true }
+    log.warning(
+      "The turn went to another process, as this one's session with the database was lost.",
+      ["turn": .string("\(turn.name)")])
+    return false
   }
 
   /// Waits until it is this process that does it. False where it is time to end before that, or the

@@ -1,11 +1,13 @@
 import Pipeline
 import Telemetry
 
-/// A thread that works on the store until it is told to end. Where it has a turn, one process at a
-/// time works: another one on the same database stands by until that one ends.
+/// A thread that works on the store until it is told to end. Where its work is a turn's, one process at a
+/// time does it: another one on the same database stands by until that one ends.
 final class StoreThread: @unchecked Sendable {
   // Unchecked because of the handle, which only the owner that stops it touches.
   private let service: PreferenceService
+  private let turn: PreferenceService.Turn?
+  private let log: Logger
   private let control = LaneControl()
   private var thread: NamedThread!
 
@@ -13,18 +15,24 @@ final class StoreThread: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - turn: nil: any number of processes do it side by side.
-  ///   - work: what is done; returns when `isStopping`, or where there is nothing to go on with.
+  ///   - work: what is done for as long as `awaitTurn` says.
   init(
     name: String, turn: PreferenceService.Turn?, _ service: PreferenceService, log: Logger,
     work: @escaping @Sendable (StoreThread) -> Void
   ) {
     self.service = service
+    self.turn = turn
+    self.log = log
     thread = NamedThread(name: name) { [unowned self] in
-      guard let turn else { return work(self) }
-      guard service.waitForTurn(turn, log: log, isStopping: { self.isStopping }) else { return }
-      defer { service.endTurn(turn, log: log) }
+      defer { if let turn { service.endTurn(turn, log: log) } }
       work(self)
     }
+  }
+
+  /// Waits until it is this process's to work. False: it is to end.
+  func awaitTurn() -> Bool {
+    guard !isStopping, let turn else { return !isStopping }
+    return service.waitForTurn(turn, log: log, isStopping: { isStopping })
   }
 
   /// It is to end, or there is no store any more.
@@ -33,10 +41,15 @@ final class StoreThread: @unchecked Sendable {
   /// Waits, but no longer than until it is to end.
   func pause(ms: Int64) { service.store.pause(ms: ms) { control.request != .none } }
 
-  /// Returns when `work` has.
-  func stop() {
+  /// Of several that end, all are asked before the first is waited for.
+  func askToStop() {
     control.ask(.drain)
     service.store.wake()
+  }
+
+  /// Returns when `work` has.
+  func stop() {
+    askToStop()
     thread.join()
   }
 }

@@ -12,7 +12,7 @@ public final class StoreUpkeep: Sendable {
     let rounds = EventCount()
     self.rounds = rounds
     thread = StoreThread(name: "prefs-upkeep", turn: nil, service, log: log) { thread in
-      while !thread.isStopping {
+      while thread.awaitTurn() {
         Self.turn(service, log, rounds)
         thread.pause(ms: intervalMs)
       }

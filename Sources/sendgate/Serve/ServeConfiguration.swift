@@ -12,14 +12,18 @@ struct ServeConfiguration: Sendable {
   /// Nil: no TLS here.
   let certificateFiles: CertificateFiles?
   let threads: HTTPThreads
+  /// Browsers reach this by TLS, here or at a proxy.
+  let isSecure: Bool
   let http: HTTPLimits
   let access: Gatekeeper.Limits
   let intake: IntakeSettings
+  let evidence: EvidenceConfiguration
 
   init(_ settings: Settings) throws(CommandFailure) {
     gate = try GateConfiguration(settings)
     var problems: [String] = []
     let store = StoreConfiguration(settings, problems: &problems)
+    evidence = EvidenceConfiguration(settings, problems: &problems)
     problems += Self.problems(settings)
     guard problems.isEmpty, let store else {
       throw CommandFailure(
@@ -35,6 +39,7 @@ struct ServeConfiguration: Sendable {
     certificateFiles =
       certificate.isEmpty
       ? nil : CertificateFiles(certificate: certificate, key: text("serve.tls.key.file"))
+    isSecure = certificateFiles != nil || text("serve.behind.proxy") == "true"
     threads = Self.threads(integer("serve.threads"))
 
     var http = HTTPLimits()
@@ -54,7 +59,7 @@ struct ServeConfiguration: Sendable {
     access.perAddress = RequestRate(
       perSecond: integer("serve.address.requests_per_second"),
       burst: integer("serve.address.burst_max"))
-    access.isBehindProxy = text("serve.behind.proxy") == "true"
+    access.trustedProxies = TrustedProxies(text("serve.trusted.proxies"))!
     self.access = access
 
     var intake = IntakeSettings()
