@@ -1,5 +1,6 @@
 import Gate
 import Preferences
+import Telemetry
 import Testing
 
 @testable import Evidence
