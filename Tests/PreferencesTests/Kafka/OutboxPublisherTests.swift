@@ -159,7 +159,9 @@ import Testing
     try expectPublished(rows, mayRepeat: true)
   }
 
-  @Test func aRefusedTopicHoldsUpNoOtherAndIsNamed() throws {
+  @Test(arguments: Backend.allCases)
+  func aRefusedTopicHoldsUpNoOtherAndIsNamed(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create()
     broker.stop()
     try broker.start(injecting: "Produce topic=preferences.audit error TOPIC_AUTHORIZATION_FAILED")
@@ -191,7 +193,9 @@ import Testing
   }
 
   /// As where the document of somebody with many devices is larger than the topic takes.
-  @Test func aRefusedRecordHoldsUpNobodyElse() throws {
+  @Test(arguments: Backend.allCases)
+  func aRefusedRecordHoldsUpNobodyElse(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create([.audit, .defaults, .receipts])
     try broker.create([.preferences], settings: [("max.message.bytes", "1500")])
     let large = Identifier("large")
@@ -227,7 +231,9 @@ import Testing
   }
 
   /// What the gate measures from is when the first of the changes was made that it does not know.
-  @Test func aDocumentIsDatedAsTheFirstChangeInIt() throws {
+  @Test(arguments: Backend.allCases)
+  func aDocumentIsDatedAsTheFirstChangeInIt(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create()
     let firstMs = world.nowMs
     for number in 0..<3 {
