@@ -14,7 +14,7 @@ public enum Refusal: Error, Equatable, Sendable {
   case linkOnlyMutes
   /// A default of off for security.
   case securityDefaultOff
-  /// Dated not after the user's erasure.
+  /// Dated before the user's erasure, or so little after it that a fast clock may have done that.
   case erased
   /// Nothing is kept of such a user, and the event is none that begins one.
   case unknownUser
@@ -54,7 +54,7 @@ public enum Refusal: Error, Equatable, Sendable {
       "an unsubscribe link only ever sets the account's marketing or social to user-off; "
         + "undo it with unsubscribe_undone"
     case .securityDefaultOff: "security is on unless an administrator decides for one user"
-    case .erased: "the user was erased at that time or later"
+    case .erased: "the user was erased at that time or later, or up to five minutes before"
     case .unknownUser: "nothing is kept of such a user"
     }
   }
