@@ -3,7 +3,8 @@ import Telemetry
 /// What only one process at a time does with a database.
 extension PreferenceService {
   enum Turn {
-    case outbox(OutboxTopic), intake
+    case outbox(OutboxTopic)
+    case intake
 
     var name: StaticString {
       switch self {
