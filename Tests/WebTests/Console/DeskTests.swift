@@ -137,6 +137,7 @@ import Testing
       }
       #expect(Set(answer.users).count > 1)
       world.api.clock.advance(ms: 3_600_000)
+      world.signIn()
       #expect(world.get("/console/charts").body.contains("over 5 users"))
     }
   }
