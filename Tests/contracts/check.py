@@ -33,6 +33,7 @@ CO_PARTITIONED = {
     "notifications.approved": "delete",
     "notifications.deferred": "compact",
     "notifications.dropped": "delete",
+    "notifications.selftest": "delete",
     "notifications.receipts": "delete",
     "notifications.state": "compact",
     "preferences.state": "compact",
@@ -50,6 +51,7 @@ RECORD_OF_CHANNEL = {
     "notifications.approved": "approved",
     "notifications.deferred": "deferred",
     "notifications.dropped": "dropped",
+    "notifications.selftest": "approved",
     "notifications.receipts": "receipt",
     "notifications.state": "state",
     "notifications.state.security": "state",
@@ -302,6 +304,7 @@ def check_compose(contracts):
         "notifications.approved",
         "notifications.deferred",
         "notifications.dropped",
+        "notifications.selftest",
         "notifications.state",
         "notifications.state.security",
     ):

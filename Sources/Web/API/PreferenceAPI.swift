@@ -83,10 +83,7 @@ public struct PreferenceAPI: Sendable {
     case .open: try keeper.admitUnknown(request)
     case .roles(let roles):
       let bearer = try keeper.admit(request)
-      guard roles.contains(bearer.role) else {
-        throw .forbidden(
-          "this takes a token of role \(roles.map(\.rawValue).joined(separator: " or "))")
-      }
+      try SelfTestRole.check(bearer.role, of: roles, request.method, path)
       call.bearer = bearer
     }
     try call.readArguments(endpoint.arguments)
