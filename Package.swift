@@ -58,8 +58,14 @@ let package = Package(
       dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
       swiftSettings: swift),
     .target(
+      name: "Evidence",
+      dependencies: ["Preferences", "Kafka", "Pipeline", "Gate", "Telemetry", "CLZ4"],
+      swiftSettings: swift),
+    .target(
       name: "Web",
-      dependencies: ["CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Telemetry"],
+      dependencies: [
+        "CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Evidence", "Telemetry",
+      ],
       swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .target(name: "CSimulation", cSettings: c),
@@ -69,8 +75,8 @@ let package = Package(
     .executableTarget(
       name: "sendgate",
       dependencies: [
-        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Web",
-        "Broker", "Simulation", "CCrypto",
+        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Evidence",
+        "Web", "Broker", "Simulation", "CCrypto",
       ],
       swiftSettings: swift),
 
@@ -90,7 +96,7 @@ let package = Package(
       swiftSettings: swift),
     .executableTarget(
       name: "store-bench",
-      dependencies: ["Preferences", "Pipeline", "Gate", "Telemetry", "CSQLite"],
+      dependencies: ["Preferences", "Evidence", "Pipeline", "Gate", "Telemetry", "CSQLite"],
       path: "Benchmarks/Store", swiftSettings: swift),
     .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
@@ -112,6 +118,12 @@ let package = Package(
       name: "PreferencesTests",
       dependencies: [
         "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker", "CSQLite", "store-bench",
+      ],
+      swiftSettings: swift),
+    .testTarget(
+      name: "EvidenceTests",
+      dependencies: [
+        "Evidence", "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker",
       ],
       swiftSettings: swift),
     .testTarget(

@@ -2,10 +2,13 @@
 //
 //     store-bench [FOLDER] [SECONDS]          the folder must be on the disk that is meant; 3 s each
 //     store-bench hammer FILE THREADS         writes until it is killed; a line for each answered write
+//     store-bench evidence FOLDER RECORDS     the evidence index alone
 
 let arguments = CommandLine.arguments
 if arguments.count == 4, arguments[1] == "hammer", let threads = Int(arguments[3]) {
   hammer(path: arguments[2], threadCount: threads)
+} else if arguments.count == 4, arguments[1] == "evidence", let count = Int(arguments[3]) {
+  EvidenceBench(folder: arguments[2], count: count).run()
 } else {
   let folder = arguments.count > 1 ? arguments[1] : "."
   let seconds = arguments.count > 2 ? Double(arguments[2]) ?? 3 : 3

@@ -20,5 +20,8 @@ extension ConfigurationKey {
     ConfigurationKey("serve.readers", "4", .integer(1...64)),
     ConfigurationKey("serve.event_ids.kept.days", "30", .integer(1...3_650)),
     ConfigurationKey("serve.erasures.kept.days", "30", .integer(1...3_650)),
+    ConfigurationKey("evidence.database", "", .optionalPath),
+    ConfigurationKey("evidence.retention.days", "90", .integer(1...3_650)),
+    ConfigurationKey("evidence.counts.kept.days", "400", .integer(1...3_650)),
   ]
 }

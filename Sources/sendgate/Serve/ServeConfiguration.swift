@@ -15,11 +15,13 @@ struct ServeConfiguration: Sendable {
   let http: HTTPLimits
   let access: Gatekeeper.Limits
   let intake: IntakeSettings
+  let evidence: EvidenceConfiguration
 
   init(_ settings: Settings) throws(CommandFailure) {
     gate = try GateConfiguration(settings)
     var problems: [String] = []
     let store = StoreConfiguration(settings, problems: &problems)
+    evidence = EvidenceConfiguration(settings, problems: &problems)
     problems += Self.problems(settings)
     guard problems.isEmpty, let store else {
       throw CommandFailure(

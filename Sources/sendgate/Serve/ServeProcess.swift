@@ -1,3 +1,4 @@
+import Evidence
 import Gate
 import Glibc
 import Pipeline
@@ -11,6 +12,8 @@ final class ServeProcess {
   private let configuration: ServeConfiguration
   private let log: Logger
   private let opened: OpenStore
+  /// Nil: no evidence is indexed.
+  private let evidence: EvidenceIndex?
   private let keeper: Gatekeeper
   /// Nil: no links are signed, and there are no pages behind them.
   private let links: LinkSettings?
@@ -30,6 +33,12 @@ final class ServeProcess {
     links = try configuration.gate.links()
     tokens = TokensWatcher(configuration.tokensFile, keeper, log)
     opened = try OpenStore(configuration.store)
+    do throws(CommandFailure) {
+      evidence = try ServedEvidence.open(configuration.evidence)
+    } catch {
+      opened.service.close()
+      throw error
+    }
     mainBeat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(configuration.gate.livenessTimeoutMs))
   }
@@ -42,15 +51,16 @@ final class ServeProcess {
     do throws(CommandFailure) {
       kafka = try PreferenceKafka(opened.service, configuration, log)
     } catch {
-      opened.service.close()
+      close()
       throw error
     }
-    ServeMetrics.register(opened, kafka, in: registry)
+    ServeMetrics.register(opened, kafka, evidence, in: registry)
     do throws(CommandFailure) {
+      if let evidence { try ServedEvidence.start(evidence, configuration.gate, log) }
       server = try startHTTP(kafka)
     } catch {
       kafka.stop()
-      opened.service.close()
+      close()
       throw error
     }
     log.info(
@@ -75,10 +85,17 @@ final class ServeProcess {
     return ExitCode.ok
   }
 
+  private func close() {
+    evidence?.close()
+    opened.service.close()
+  }
+
   private func startHTTP(_ kafka: PreferenceKafka) throws(CommandFailure) -> HTTPServer {
     let health = HealthSource(
       metrics: { [registry] in registry.render() }, heartbeats: [mainBeat],
-      readiness: { [service = opened.service] in ServeMetrics.checks(service, kafka) })
+      readiness: { [service = opened.service, evidence] in
+        ServeMetrics.checks(service, kafka, evidence)
+      })
     let api = PreferenceAPI(
       service: opened.service, policy: opened.policy, keeper: keeper, health: health,
       registry: registry, log: log)
@@ -128,9 +145,10 @@ final class ServeProcess {
   /// at once: what was answered is durable already.
   private func end(_ server: HTTPServer, _ kafka: PreferenceKafka, _ upkeep: StoreUpkeep) {
     let isOver = LaneControl()
-    let ending = NamedThread(name: "ending") { [service = opened.service] in
+    let ending = NamedThread(name: "ending") { [service = opened.service, evidence] in
       server.stop()
       kafka.stop()
+      evidence?.close()
       upkeep.stop()
       service.close()
       isOver.ask(.drain)

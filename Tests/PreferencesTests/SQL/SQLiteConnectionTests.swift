@@ -167,7 +167,7 @@ import Testing
     #expect(try value("PRAGMA synchronous") == 2)
     #expect(try value("PRAGMA foreign_keys") == 1)
     #expect(try value("PRAGMA secure_delete") == 1)
-    #expect(try value("PRAGMA application_id") == SQLiteConnection.applicationID)
+    #expect(try value("PRAGMA application_id") == SQLiteUse.preferences.applicationID)
     #expect(try connection.first("PRAGMA journal_mode", []) { $0.text(0) } == "wal")
     // Double quotes name columns, not strings.
     #expect(throws: SQLError.self) { try connection.run("SELECT \"nothing\"") }
