@@ -127,7 +127,8 @@ let package = Package(
       ],
       swiftSettings: swift),
     .testTarget(
-      name: "WebTests", dependencies: ["Web", "Preferences", "Gate", "Telemetry"],
+      name: "WebTests",
+      dependencies: ["Web", "Evidence", "Preferences", "Pipeline", "Gate", "Telemetry"],
       swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],

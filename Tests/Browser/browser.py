@@ -127,9 +127,9 @@ class Browser:
 
     def complaints(self):
         """What the console says, above all that the page's own policy forbids something in it; not that a link that is
-        no good is answered 404, nor that there is no icon."""
+        no good is answered 404, nor that there is no icon, nor that somebody is not let in."""
         said = [entry["message"] for entry in self.driver.get_log("browser")]
-        return [one for one in said if "status of 404" not in one]
+        return [one for one in said if not any(f"status of {code}" in one for code in (401, 403, 404))]
 
     def accessibility(self):
         """What a screen reader is told: (role, name, properties) of what is not ignored."""

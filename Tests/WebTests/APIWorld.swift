@@ -1,5 +1,6 @@
 import Gate
 import Glibc
+import Pipeline
 import Preferences
 import Synchronization
 import Telemetry
@@ -11,6 +12,9 @@ final class APIWorld {
   let api: PreferenceAPI
   let policy = Policy.builtIn
   let service: PreferenceService
+  let evidence = MemoryEvidence()
+  let desk: SupportDesk
+  let keeper: Gatekeeper
   private let folder: String
   private let tokens: [Role: String]
 
@@ -18,6 +22,13 @@ final class APIWorld {
     func isKnown(_ zone: String) -> Bool { ["Europe/Berlin", "UTC"].contains(zone) }
     func suggestions(for zone: String) -> [String] { ["Europe/Berlin"] }
   }
+
+  /// The system's zones, read once and never again, so that nobody need wait for their readers.
+  static let zones: ZonePublisher = {
+    let publisher = ZonePublisher(epochs: Epochs())
+    try! TimeZoneDatabase().load(into: publisher)
+    return publisher
+  }()
 
   /// 2026-03-09T22:30:00Z, and what a test adds to it.
   final class Clock: Sendable {
@@ -44,9 +55,15 @@ final class APIWorld {
     }
     self.tokens = tokens
     let registry = MetricRegistry()
+    keeper = Gatekeeper(tokens: try TokenTable(parsing: lines), limits: limits)
+    desk = SupportDesk(
+      service: service, evidence: evidence,
+      panel: NowPanel(policy: policy, zones: Self.zones, epochs: Epochs(), nowMs: clock.read),
+      quietMap: QuietMap(
+        service, policy: policy, zones: Self.zones, epochs: Epochs(), nowMs: clock.read),
+      nowMs: clock.read)
     api = PreferenceAPI(
-      service: service, policy: policy,
-      keeper: Gatekeeper(tokens: try TokenTable(parsing: lines), limits: limits),
+      service: service, policy: policy, desk: desk, keeper: keeper,
       health: HealthSource(
         metrics: { registry.render() }, heartbeats: [],
         readiness: { [ReadinessCheck(name: "store")] }),
@@ -59,6 +76,8 @@ final class APIWorld {
     for suffix in ["", "-wal", "-shm"] { unlink("\(folder)/p.db\(suffix)") }
     rmdir(folder)
   }
+
+  func token(_ role: Role) -> String { tokens[role]! }
 
   func bearer(_ role: Role) -> HTTPField {
     HTTPField("Authorization", "Bearer \(tokens[role]!)")

@@ -276,14 +276,29 @@ def resolves(document, reference):
 
 
 def check_reasons(contracts):
-    """docs/reasons.md explains every code there is, and no other."""
-    lines = (ROOT / "docs/reasons.md").read_text().splitlines()
-    explained = [line.split("`")[1] for line in lines if line.startswith("| `")]
-    codes = set(contracts.schemas["decision"]["$defs"]["dropping_reason"]["enum"])
-    codes |= set(contracts.schemas["approved"]["properties"]["reason"]["enum"])
-    codes.add(contracts.schemas["deferred"]["properties"]["reason"]["const"])
-    contracts.expect(len(explained) == len(set(explained)), "docs/reasons.md explains a code twice")
-    contracts.expect(set(explained) == codes, f"docs/reasons.md differs: {sorted(set(explained) ^ codes)}")
+    """The registry has every code that records may carry and no other; docs/reasons.md says the same, word by word."""
+    registry = json.loads((CONTRACTS / "reasons.json").read_text())
+    contracts.good("reasons", registry, "reasons.json")
+    outcomes = {
+        "dropped": set(contracts.schemas["decision"]["$defs"]["dropping_reason"]["enum"]),
+        "approved": set(contracts.schemas["approved"]["properties"]["reason"]["enum"]),
+        "deferred": {contracts.schemas["deferred"]["properties"]["reason"]["const"]},
+    }
+    codes = [entry["code"] for entry in registry["reasons"]]
+    contracts.expect(len(codes) == len(set(codes)), "reasons.json: a code twice")
+    for outcome, wanted in outcomes.items():
+        found = {entry["code"] for entry in registry["reasons"] if entry["outcome"] == outcome}
+        contracts.expect(found == wanted, f"reasons.json: {outcome}: {sorted(found ^ wanted)}")
+    actors = {actor["code"]: actor["words"]["en"] for actor in registry["actors"]}
+    links = {link["code"] for link in registry["links"]}
+    rows = []
+    for entry in registry["reasons"]:
+        contracts.expect(set(entry["who"]) <= set(actors), f"reasons.json: {entry['code']}: who is {entry['who']}")
+        contracts.expect(entry["link"] is None or entry["link"] in links, f"reasons.json: {entry['code']}: its link")
+        who = "; ".join(actors.get(actor, actor) for actor in entry["who"])
+        rows.append(f"| `{entry['code']}` | {entry['words']['en']} | {who} | {entry['remedy']['en']} |")
+    explained = [line for line in (ROOT / "docs/reasons.md").read_text().splitlines() if line.startswith("| `")]
+    contracts.expect(explained == rows, f"docs/reasons.md is not reasons.json's: {sorted(set(explained) ^ set(rows))}")
 
 
 def check_compose(contracts):

@@ -35,17 +35,34 @@ public final class Gatekeeper: Sendable {
 
   /// Who it is, or why not: 401 without a token that is known, 429 where it comes too often.
   public func admit(_ request: HTTPRequest) throws(Problem) -> TokenTable.Entry {
-    guard let entry = bearer(request).flatMap({ token in tokens.withLock { $0 }.entry(for: token) })
-    else {
+    try admit(bearer(request), of: request)
+  }
+
+  /// The same for a token that came otherwise than in the header.
+  func admit(_ token: String?, of request: HTTPRequest) throws(Problem) -> TokenTable.Entry {
+    guard let entry = token.flatMap({ token in tokens.withLock { $0 }.entry(for: token) }) else {
       try admitUnknown(request)
       throw Problem(
         401, "unauthorized", "this needs a token that is known: Authorization: Bearer TOKEN",
         headers: [HTTPField("WWW-Authenticate", "Bearer realm=\"sendgate\"")])
     }
+    try count(entry)
+    return entry
+  }
+
+  /// Whoever was let in before comes again: nil where the token has been taken away since.
+  func admitAgain(_ entry: TokenTable.Entry) throws(Problem) -> TokenTable.Entry? {
+    guard let known = tokens.withLock({ $0 }).entries.first(where: { $0 == entry }) else {
+      return nil
+    }
+    try count(known)
+    return known
+  }
+
+  private func count(_ entry: TokenTable.Entry) throws(Problem) {
     if let waitNs = entry.bucket.take(limits.perToken, nowNs: nowNs()) {
       throw Self.tooMany(waitNs, "this token")
     }
-    return entry
   }
 
   /// For what needs no token: 429 where its address comes too often.

@@ -18,6 +18,7 @@ final class ServeProcess {
   /// Nil: no links are signed, and there are no pages behind them.
   private let links: LinkSettings?
   private let tokens: TokensWatcher
+  private let desk: SupportDesk
   private let registry = MetricRegistry()
   private let mainBeat: Heartbeat
   private let clock = SystemClock()
@@ -39,6 +40,7 @@ final class ServeProcess {
       opened.service.close()
       throw error
     }
+    desk = opened.desk(evidence: evidence?.reader)
     mainBeat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(configuration.gate.livenessTimeoutMs))
   }
@@ -72,6 +74,7 @@ final class ServeProcess {
         "http.tls": .string(configuration.certificateFiles == nil ? "no" : "yes"),
       ])
     let upkeep = StoreUpkeep(opened.service, log: log)
+    let counting = QuietMapThread(desk.quietMap, log)
     while true {
       if let signal = Signals.wait(ms: 100) {
         log.info("Ending", ["signal": .string(signal)])
@@ -79,7 +82,7 @@ final class ServeProcess {
       }
       turn()
     }
-    end(server, kafka, upkeep)
+    end(server, kafka, upkeep, counting)
     log.info("The preference service ended", ["exit.code": .integer(ExitCode.ok)])
     log.flush()
     return ExitCode.ok
@@ -97,7 +100,12 @@ final class ServeProcess {
         ServeMetrics.checks(service, kafka, evidence)
       })
     let api = PreferenceAPI(
-      service: opened.service, policy: opened.policy, keeper: keeper, health: health,
+      service: opened.service, policy: opened.policy, desk: desk, keeper: keeper, health: health,
+      registry: registry, log: log)
+    // Where a proxy does TLS, browsers see TLS too.
+    let console = Console(
+      desk: desk, keeper: keeper,
+      isSecure: configuration.certificateFiles != nil || configuration.access.isBehindProxy,
       registry: registry, log: log)
     let pages = links.map { links in
       LinkPages(
@@ -110,7 +118,9 @@ final class ServeProcess {
       return try HTTPServer(
         address: configuration.address, limits: configuration.http,
         threads: configuration.threads, certificate: certificate,
-        respond: { pages?.respond(to: $0) ?? api.respond(to: $0) })
+        respond: {
+          console.respond(to: $0) ?? pages?.respond(to: $0) ?? api.respond(to: $0)
+        })
     } catch {
       throw CommandFailure(ExitCode.unavailable, "serve.address: \(error)")
     }
@@ -143,13 +153,17 @@ final class ServeProcess {
 
   /// Nobody new first, then those inside, then what they left to be written. A second signal leaves
   /// at once: what was answered is durable already.
-  private func end(_ server: HTTPServer, _ kafka: PreferenceKafka, _ upkeep: StoreUpkeep) {
+  private func end(
+    _ server: HTTPServer, _ kafka: PreferenceKafka, _ upkeep: StoreUpkeep,
+    _ counting: QuietMapThread
+  ) {
     let isOver = LaneControl()
     let ending = NamedThread(name: "ending") { [service = opened.service, evidence] in
       server.stop()
       kafka.stop()
       evidence?.close()
       upkeep.stop()
+      counting.stop()
       service.close()
       isOver.ask(.drain)
     }

@@ -25,6 +25,25 @@ enum StoreCommands {
     return ExitCode.ok
   }
 
+  /// The same of what support sees, which is the store and the index of evidence together.
+  static func explain(
+    _ arguments: ParsedArguments, _ body: (SupportDesk) throws(StoreError) -> String?
+  ) throws(CommandFailure) -> Int32 {
+    let opened = try OpenStore(try configuration(arguments), isReading: true)
+    defer { opened.service.close() }
+    let found: String?
+    do throws(StoreError) {
+      found = try body(opened.desk(evidence: nil))
+    } catch {
+      throw CommandFailure(OpenStore.exitCode(error), "\(error)")
+    }
+    guard let found else {
+      throw CommandFailure(ExitCode.noInput, "nothing is on record of such a user or notification")
+    }
+    Process.print(found + "\n", to: STDOUT_FILENO)
+    return ExitCode.ok
+  }
+
   /// Applies one event and prints what became of it; 65 where it is refused.
   static func apply(
     _ arguments: ParsedArguments, _ user: Identifier, source: ChoiceSource?, _ body: EventBody
