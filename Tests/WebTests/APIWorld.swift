@@ -1,3 +1,4 @@
+import Evidence
 import Gate
 import Glibc
 import Pipeline
@@ -39,7 +40,10 @@ final class APIWorld {
   let clock = Clock()
 
   /// - Parameter aheadMs: of the store's clock, the API's.
-  init(limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0) throws {
+  init(
+    limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0,
+    keepSelfTest: (@Sendable (SelfTestRun) throws(StoreError) -> Void)? = nil
+  ) throws {
     var template = Array("/tmp/sendgate-api-XXXXXX".utf8CString)
     folder = String(cString: mkdtemp(&template)!)
     service = try PreferenceService(
@@ -68,7 +72,7 @@ final class APIWorld {
         metrics: { registry.render() }, heartbeats: [],
         readiness: { [ReadinessCheck(name: "store")] }),
       registry: registry, log: Logger(format: .json, sink: { _ in }),
-      nowMs: { [clock] in clock.read() + aheadMs })
+      nowMs: { [clock] in clock.read() + aheadMs }, keepSelfTest: keepSelfTest)
   }
 
   func close() {

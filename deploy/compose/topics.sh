@@ -86,6 +86,11 @@ may_use_groups dispatcher sendgate.dispatch
 acl --allow-principal User:dispatcher --operation Write --operation Describe \
   --transactional-id sendgate.dispatch --resource-pattern-type prefixed
 
+# Writes a notification for users that nobody is, and reads what every part makes of it (`sendgate selftest`).
+may_write selftest notifications.candidate
+may_read selftest preferences.state notifications.approved notifications.deferred notifications.dropped
+may_read selftest notifications.selftest
+
 may_read analyst notifications.dropped
 may_use_groups analyst analyst
 

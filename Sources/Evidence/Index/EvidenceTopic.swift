@@ -21,6 +21,7 @@ struct EvidenceTopic: Sendable, Equatable {
       EvidenceTopic(name: names[.approved], content: .approved),
       EvidenceTopic(name: names[.deferred], content: .deferred),
       EvidenceTopic(name: names[.dropped], content: .dropped),
+      EvidenceTopic(name: names[.selfTest], content: .selfTest),
       EvidenceTopic(name: names[.receipts], content: .receipts),
     ]
   }

@@ -101,7 +101,10 @@ final class ServeProcess {
       })
     let api = PreferenceAPI(
       service: opened.service, policy: opened.policy, desk: desk, keeper: keeper, health: health,
-      registry: registry, log: log)
+      registry: registry, log: log,
+      keepSelfTest: evidence.map { index in
+        { (run) throws(StoreError) in try index.add(run) }
+      })
     // Where a proxy does TLS, browsers see TLS too.
     let console = Console(
       desk: desk, keeper: keeper,
