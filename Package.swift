@@ -42,6 +42,7 @@ let package = Package(
       cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
     .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
     .target(name: "CSQLite", cSettings: c, linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(name: "CPostgres", cSettings: c, linkerSettings: [.linkedLibrary("pq")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: hot),
@@ -57,7 +58,9 @@ let package = Package(
       swiftSettings: swift),
     .target(
       name: "Preferences",
-      dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
+      dependencies: [
+        "Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CPostgres", "CCrypto",
+      ],
       swiftSettings: swift),
     .target(
       name: "Evidence",
@@ -104,12 +107,15 @@ let package = Package(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),
 
+    // What tests of several targets share.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
     .testTarget(
       name: "GateTests", dependencies: ["Gate"], exclude: ["ZonesFixtures"],
       swiftSettings: swift),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: swift),
     .testTarget(
-      name: "PipelineTests", dependencies: ["Pipeline", "Gate"], swiftSettings: swift),
+      name: "PipelineTests", dependencies: ["Pipeline", "Gate", "TestSupport"], swiftSettings: swift
+    ),
     .testTarget(
       // CKafka: to compare with librdkafka's own partitioner, and for its mock cluster.
       name: "KafkaTests",
@@ -130,17 +136,20 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(
       name: "WebTests",
-      dependencies: ["Web", "Evidence", "Preferences", "Pipeline", "Gate", "Telemetry"],
+      dependencies: [
+        "Web", "Evidence", "Preferences", "Pipeline", "Gate", "Telemetry", "TestSupport",
+      ],
       swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
-      exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
+      exclude: ["Vectors", "process_test.py", "wire", "wire_test.py"], swiftSettings: swift),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences",
+        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences", "Evidence",
+        "Pipeline", "TestSupport",
       ],
       exclude: ["Snapshots"], swiftSettings: swift),
   ],

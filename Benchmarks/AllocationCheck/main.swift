@@ -195,6 +195,17 @@ func receipt(_ output: OutputRecord, _ input: InputRecord) -> InputRecord {
   return steady
 }
 
+/// Every user has holds, and none of the candidates is one of them: row 6 asks for each.
+final class OthersAreHeld: PendingHolds {
+  private(set) var asked = 0
+  func hasHolds(of user: UInt64, in partition: Int32) -> Bool { true }
+  func isHeld(_ hold: HoldIdentity, in partition: Int32) -> Bool {
+    asked += 1
+    return false
+  }
+}
+
+let othersAreHeld = OthersAreHeld()
 var failed = false
 for share in shares {
   let state = LaneState(
@@ -202,7 +213,8 @@ for share in shares {
   for partition in 0..<Candidates.partitionCount { state.open(partition) }
   let engine = Engine(
     lane: share.lane, policy: share.policy, preferences: preferences, zones: zones,
-    partitionCount: Candidates.partitionCount, state: state, links: SignedLinks.settings)
+    partitionCount: Candidates.partitionCount, state: state, holds: othersAreHeld,
+    links: SignedLinks.settings)
   if share.name == "ordinary" {
     checkLinks(share, engine)
     state.rollback()
@@ -298,6 +310,10 @@ for reason in reached where seen[Int(reason.rawValue)] == 0 {
 }
 if approvalsWithLinks == 0 {
   print("the workload approves nothing with a link")
+  failed = true
+}
+if othersAreHeld.asked == 0 {
+  print("nobody asked what is held")
   failed = true
 }
 if ca_allocations() == 0 {

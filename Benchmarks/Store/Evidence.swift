@@ -90,14 +90,14 @@ struct EvidenceBench {
     for sql in source.texts("SELECT sql FROM sqlite_master WHERE tbl_name = 'attempts'") {
       target.run(sql)
     }
-    let insert = target.prepare("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    let insert = target.prepare("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     let select = source.prepare("SELECT * FROM attempts ORDER BY sequence")
     var seconds = 0.0
     var rows = 0
     while true {
       var values: [[OpaquePointer]] = []
       while values.count < batchMax, sqlite3_step(select) == SQLITE_ROW {
-        values.append((0..<10).map { sqlite3_value_dup(sqlite3_column_value(select, $0))! })
+        values.append((0..<11).map { sqlite3_value_dup(sqlite3_column_value(select, $0))! })
       }
       if values.isEmpty { break }
       let start = SystemTime.monotonicNs()

@@ -38,12 +38,12 @@ package struct DirectIntake: ~Copyable {
 
   /// Decodes records and writes them in one transaction, which ends as the ones from Kafka do.
   package mutating func take(_ records: [DirectRecord]) throws(StoreError) {
-    for record in records {
+    for (number, record) in records.enumerated() {
       Self.borrowed(record.key) { key in
         Self.borrowed(record.value) { value in
-          intake.take(
-            BorrowedRecord(
-              offset: record.offset, timestampMs: record.timestampMs, key: key, value: value), 0)
+          let borrowed = BorrowedRecord(
+            offset: record.offset, timestampMs: record.timestampMs, key: key, value: value)
+          if intake.take(borrowed, 0), number == records.count - 1 { intake.mark(borrowed, 0) }
         }
       }
     }

@@ -16,6 +16,8 @@ public final class Engine {
   private let partitionCount: Int32
   /// Nil: nothing is remembered, and row 6 never holds.
   private let state: LaneState?
+  /// Nil where nothing is held.
+  private let holds: (any PendingHolds)?
   private let decider: Decider
   private var encoder: RecordEncoder
 
@@ -63,18 +65,20 @@ public final class Engine {
   ///   (`evaluate`, which has no broker).
   /// - Parameter state: what the lane remembers; nil switches rows 6 and 14 off (`evaluate`, whose
   ///   decisions are one by one).
+  /// - Parameter holds: what waits to be released, which row 6 counts as let through whatever the horizon.
   /// - Parameter links: what signs the links of approvals; nil: none carries any.
   /// - Parameter seed: against input made to be slow to read; random.
   public init(
     lane: Lane, policy: Policy, preferences: PreferenceTable, zones: ZonePublisher,
-    partitionCount: Int32, state: LaneState? = nil, links: LinkSettings? = nil,
-    seed: UInt64 = UInt64.random(in: 0...UInt64.max)
+    partitionCount: Int32, state: LaneState? = nil, holds: (any PendingHolds)? = nil,
+    links: LinkSettings? = nil, seed: UInt64 = UInt64.random(in: 0...UInt64.max)
   ) {
     self.lane = lane
     self.preferences = preferences
     self.zones = zones
     self.partitionCount = partitionCount
     self.state = state
+    self.holds = holds
     var fallback = policy.fallbackTimezone
     decider = Decider(
       rules: policy.rules, lane: lane,
@@ -221,7 +225,8 @@ public final class Engine {
     #endif
     let decision = decider.decide(
       at.pointee.candidate, at.pointee.candidate.category!, block: block, deviceIndex: device,
-      isDuplicate: isSeen(hash, at, record.partition, nowMs), defaults: defaults, zones: table,
+      isDuplicate: isSeen(hash, at, record.partition, nowMs)
+        || isHeld(at.pointee, deviceID, record.partition), defaults: defaults, zones: table,
       nowMs: nowMs, caps: capAsk.map { state!.capView(record.partition, $0, nowMs: nowMs) })
     if decision.outcome == .dropped {
       out.removeLast(to: stateStart)
@@ -280,6 +285,20 @@ public final class Engine {
       differingDuplicates += 1
     }
     return true
+  }
+
+  /// Of the ids that are forgotten, or past the horizon, those whose hold has not ended.
+  @inline(__always)
+  private func isHeld(_ work: Work, _ deviceID: Bytes, _ partition: Int32) -> Bool {
+    guard let holds, holds.hasHolds(of: work.hash.first, in: partition) else { return false }
+    #if PlantedBugs
+      if PlantedBug.is(.heldNotSeen) { return false }
+    #endif
+    let start = out.count
+    writeHoldKey(work.candidate, deviceID)
+    let hold = preferences.hash(Bytes(start: out.base + start, count: out.count - start)).first
+    out.removeLast(to: start)
+    return holds.isHeld(HoldIdentity(user: work.hash.first, hold: hold), in: partition)
   }
 
   /// Once for all devices, and not at all for what is dropped.

@@ -28,6 +28,7 @@
     case capNotCountedAtRelease = "cap-not-counted-at-release"
     case horizonTooShort = "horizon-too-short"
     case duplicatesRenewed = "duplicates-renewed"
+    case heldNotSeen = "held-not-seen"
     case supersedeForgotten = "supersede-forgotten"
     case outputsOutOfOrder = "outputs-out-of-order"
     case stalePreferences = "stale-preferences"

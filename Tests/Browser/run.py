@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Drives the pages behind signed links, and the support console, in Chromium.
 
-    run.py --sendgate SENDGATE [--pictures FOLDER] [--only NAME]      (needs requirements.txt, chromium-driver)
+    run.py --sendgate SENDGATE [--pictures FOLDER] [--part links|console] [--only NAME]      (needs requirements.txt, chromium-driver)
 
 Each case runs at the width of a phone and of a desktop; of the pages behind links with and without scripts, of the
 console, which has none, once, on an index of evidence that is read from a test broker. Pictures of the pages are kept in
@@ -28,6 +28,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--sendgate", required=True)
     arguments.add_argument("--pictures")
+    arguments.add_argument("--part", choices=["links", "console"])
     arguments.add_argument("--only", default="")
     arguments = arguments.parse_args()
     pictures = pathlib.Path(arguments.pictures or tempfile.mkdtemp(prefix="sendgate-pages-"))
@@ -84,7 +85,9 @@ def main():
         finally:
             broker.end()
 
-    for part in (drive_links, drive_console):
+    for name, part in {"links": drive_links, "console": drive_console}.items():
+        if arguments.part not in (None, name):
+            continue
         with tempfile.TemporaryDirectory(prefix="sendgate-browser-") as folder:
             part(folder)
     print(f"pictures: {pictures}")

@@ -6,6 +6,7 @@ import hmac
 import http.client
 import json
 import pathlib
+import random
 import socket
 import subprocess
 import time
@@ -49,7 +50,7 @@ class Service:
         self.log = open(self.folder / "serve.log", "wb")
         self.child = subprocess.Popen([sendgate, "serve", *words], stderr=self.log, stdout=self.log)
         self.users = 0
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not self.is_up():
             if self.child.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("sendgate serve did not start:\n" + (self.folder / "serve.log").read_text())
@@ -150,6 +151,12 @@ def run(command):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the system gives to clients, such as the browser: one could be in use again by now."""
+    while True:
+        port = random.SystemRandom().randrange(15_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue

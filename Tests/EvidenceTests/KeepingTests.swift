@@ -210,11 +210,14 @@ import Testing
     }
     let packed = plain.withUnsafeBytes { packer.pack($0) }
     #expect(packed.bytes.count <= plain.count, "seed \(seed)")
-    #expect(RecordPacker.unpack(packed.bytes, plainBytes: packed.plainBytes) == plain)
-    if packed.plainBytes > 0 {
-      #expect(
-        RecordPacker.unpack(Array(packed.bytes.dropLast(3)), plainBytes: packed.plainBytes)
-          != plain)
+    #expect(RecordPacker.unpack(packed) == plain)
+    if packed.packing > 0 {
+      var broken = packed
+      broken.bytes.removeLast(3)
+      #expect(RecordPacker.unpack(broken) != plain)
+      broken = packed
+      broken.packing = 99
+      #expect(RecordPacker.unpack(broken) == nil)
     }
   }
 }

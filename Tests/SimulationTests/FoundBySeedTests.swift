@@ -11,9 +11,17 @@ import Testing
     var faults: Set<Int>
   }
 
-  /// While preferences were out of reach a user was erased and came back: a hold was counted against
-  /// the cap, and did not leave.
-  @Test(arguments: [Found(seed: 1436, steps: 5_374, faultSteps: 6_000, faults: [0, 2, 3])])
+  static let all = [
+    // While preferences were out of reach a user was erased and came back: a hold was counted against
+    // the cap, and did not leave.
+    Found(seed: 1436, steps: 5_374, faultSteps: 6_000, faults: [0, 2, 3]),
+    // A hold was overdue for longer than the duplicates horizon: its id came again, was deferred, and
+    // took its place.
+    Found(
+      seed: 2378, steps: 3_939, faultSteps: 4_000, faults: [0, 1, 2, 3, 5, 8, 9, 10, 11]),
+  ]
+
+  @Test(arguments: all)
   func staysMended(_ found: Found) {
     let outcome = Simulation.run(
       Simulation.Options(

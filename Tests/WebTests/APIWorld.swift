@@ -1,10 +1,10 @@
 import Evidence
 import Gate
-import Glibc
 import Pipeline
 import Preferences
 import Synchronization
 import Telemetry
+import TestSupport
 
 @testable import Web
 
@@ -16,7 +16,7 @@ final class APIWorld {
   let evidence = MemoryEvidence()
   let desk: SupportDesk
   let keeper: Gatekeeper
-  private let folder: String
+  private let folder = TemporaryFolder()
   private let tokens: [Role: String]
 
   private struct Zones: ZoneNames {
@@ -44,10 +44,8 @@ final class APIWorld {
     limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0,
     keepSelfTest: (@Sendable (SelfTestRun) throws(StoreError) -> Void)? = nil
   ) throws {
-    var template = Array("/tmp/sendgate-api-XXXXXX".utf8CString)
-    folder = String(cString: mkdtemp(&template)!)
     service = try PreferenceService(
-      database: .sqlite(path: "\(folder)/p.db"),
+      database: .sqlite(path: folder.file("p.db")),
       machine: PreferenceMachine(policy: policy, zones: Zones()),
       links: SettingsLinks(androidPackage: "com.example.app")!, nowMs: clock.read)
     var lines = ""
@@ -75,11 +73,7 @@ final class APIWorld {
       nowMs: { [clock] in clock.read() + aheadMs }, keepSelfTest: keepSelfTest)
   }
 
-  func close() {
-    service.close()
-    for suffix in ["", "-wal", "-shm"] { unlink("\(folder)/p.db\(suffix)") }
-    rmdir(folder)
-  }
+  func close() { service.close() }
 
   func token(_ role: Role) -> String { tokens[role]! }
 

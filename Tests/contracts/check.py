@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CONTRACTS = ROOT / "deploy/contracts"
 sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parent / "cases")]
+import compose  # noqa: E402
 import fuzz  # noqa: E402
 import openapi  # noqa: E402
 import run_cases  # noqa: E402
@@ -301,33 +302,6 @@ def check_reasons(contracts):
     contracts.expect(explained == rows, f"docs/reasons.md is not reasons.json's: {sorted(set(explained) ^ set(rows))}")
 
 
-def check_compose(contracts):
-    """Who may write what, as the ACL job says it."""
-    compose = yaml.safe_load((ROOT / "deploy/compose/compose.yaml").read_text())
-    contracts.expect({"kafka", "topics", "sendgate"} <= set(compose["services"]), "compose.yaml: a service is missing")
-    script = (ROOT / "deploy/compose/topics.sh").read_text()
-    for topic in CO_PARTITIONED | OTHERS:
-        contracts.expect(topic in script, f"topics.sh does not make {topic}")
-    writers = {}
-    for line in script.splitlines():
-        words = line.split()
-        if len(words) >= 3 and words[0] == "may_write":
-            for topic in words[2:]:
-                writers.setdefault(topic, set()).add(words[1])
-    contracts.expect(writers.get("notifications.candidate.security") == {"security-team"}, f"security: {writers}")
-    for topic in (
-        "notifications.approved",
-        "notifications.deferred",
-        "notifications.dropped",
-        "notifications.selftest",
-        "notifications.state",
-        "notifications.state.security",
-    ):
-        contracts.expect(writers.get(topic) == {"gate"}, f"{topic} is written by {writers.get(topic)}")
-    for topic in ("preferences.state", "preferences.defaults", "preferences.audit"):
-        contracts.expect(writers.get(topic) == {"preference-service"}, f"{topic} is written by {writers.get(topic)}")
-
-
 def main():
     contracts, command = Contracts(), sys.argv[1:]
     check_schemas(contracts)
@@ -338,7 +312,7 @@ def main():
     check_asyncapi(contracts)
     openapi.check(contracts, ROOT)
     check_reasons(contracts)
-    check_compose(contracts)
+    compose.check(contracts, ROOT, CO_PARTITIONED | OTHERS, command)
     for words in contracts.failures[:40]:
         print(words)
     print(f"{contracts.checked - len(contracts.failures)} passed, {len(contracts.failures)} failed")

@@ -15,14 +15,16 @@ struct EvidenceTopic: Sendable, Equatable {
   var content: Content
 
   static func all(_ names: TopicNames) -> [EvidenceTopic] {
-    [
-      // First: who was erased is known before what was decided about them is read.
+    let selfTest = TopicRole(rawValue: "notifications.selftest").map {
+      EvidenceTopic(name: names[$0], content: .selfTest)
+    }
+    return [
       EvidenceTopic(name: names[.preferences], content: .preferences),
       EvidenceTopic(name: names[.approved], content: .approved),
       EvidenceTopic(name: names[.deferred], content: .deferred),
       EvidenceTopic(name: names[.dropped], content: .dropped),
       EvidenceTopic(name: names[.selfTest], content: .selfTest),
       EvidenceTopic(name: names[.receipts], content: .receipts),
-    ]
+    ] + (selfTest.map { [$0] } ?? [])
   }
 }

@@ -7,10 +7,7 @@ struct IndexedRecord: Sendable, Equatable {
   var userID: String?
   var notificationID: String?
   var deviceID: String?
-  /// As kept: LZ4 where that is smaller.
-  var record: [UInt8]
-  /// The record's length before it was compressed; 0: it is kept as it came.
-  var plainBytes: Int64
+  var record: PackedRecord
 }
 
 /// What a record of an output topic counts as.

@@ -197,7 +197,8 @@ extension IndexIntake {
     return RecordDigest.of(record.key, record.value) != mark.digest
   }
 
-  private mutating func mark(_ record: BorrowedRecord, _ index: Int) {
+  /// The last record that was taken of a partition, for now.
+  mutating func mark(_ record: BorrowedRecord, _ index: Int) {
     let mark = IndexSource.Mark(
       offset: record.offset, digest: RecordDigest.of(record.key, record.value))
     partitions[index].source.last = mark

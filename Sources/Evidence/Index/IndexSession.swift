@@ -12,8 +12,8 @@ final class IndexSession {
   let topics: [EvidenceTopic]
   let settings: EvidenceSettings
   let reader: PartitionReader
-  /// Asks where partitions end. On the reader's own connection an answer waits behind a fetch that
-  /// has nothing to give.
+  /// Asks for partitions and where they end. On the reader's own connection an answer waits behind a
+  /// fetch that has nothing to give.
   private let watcher: PartitionReader
   private let records = RecordBatch(recordsMax: 4096)
   private let clock = SystemClock()
@@ -124,7 +124,7 @@ extension IndexSession {
     var found = intake.partitions
     for (topic, one) in topics.enumerated() {
       do throws(KafkaError) {
-        let count = try reader.partitionCount(of: one.name, timeoutMs: Self.requestTimeoutMs)
+        let count = try watcher.partitionCount(of: one.name, timeoutMs: Self.requestTimeoutMs)
         guard let count else {
           isWhole = false
           log.warning(

@@ -47,7 +47,7 @@ final class IndexThread: @unchecked Sendable {
       // librdkafka's consumer queue exists only where there is a group; this one is never joined.
       ("group.id", "sendgate.evidence"),
       // What is fetched ahead while a transaction is written.
-      ("queued.max.messages.kbytes", "65536"),
+      ("queued.max.messages.kbytes", "131072"),
     ])
     return properties
   }

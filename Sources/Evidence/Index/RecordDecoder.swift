@@ -124,11 +124,10 @@ struct RecordDecoder: ~Copyable {
     _ facts: Facts, _ source: Int64, _ offset: Int64, _ timestampMs: Int64,
     _ value: UnsafeRawBufferPointer?
   ) -> IndexedRecord {
-    let packed = packer.pack(value ?? UnsafeRawBufferPointer(start: nil, count: 0))
     return IndexedRecord(
       source: source, offset: offset, atMs: Self.instant(facts.atMs, timestampMs: timestampMs),
       userID: facts.userID, notificationID: facts.notificationID, deviceID: facts.deviceID,
-      record: packed.bytes, plainBytes: packed.plainBytes)
+      record: packer.pack(value ?? UnsafeRawBufferPointer(start: nil, count: 0)))
   }
 
   /// An instant far behind the record's own Kafka timestamp is a clock that was wrong: kept as it is

@@ -1,35 +1,69 @@
 import CLZ4
 
-/// Records as they are kept: LZ4 where that saves something.
+/// A record as it is kept.
+struct PackedRecord: Sendable, Equatable {
+  /// 0: as it came. Else LZ4 with the dictionary of this number.
+  var packing: Int64
+  /// The record's own length.
+  var plainBytes: Int64
+  var bytes: [UInt8]
+}
+
+/// Packs records: LZ4 with a dictionary of what all of them say, where that saves something. One thread
+/// makes every call.
 struct RecordPacker: ~Copyable {
+  private let dictionary: OpaquePointer
   private var room: UnsafeMutableRawBufferPointer = .allocate(byteCount: 16_384, alignment: 1)
 
-  init() {}
+  /// Below, there is nothing to save.
+  private static let bytesMin = 32
 
-  deinit { room.deallocate() }
+  init() {
+    let text = RecordDictionary.newest.text
+    guard let made = clz4_dictionary_new(text.utf8Start, Int32(text.utf8CodeUnitCount)) else {
+      preconditionFailure("out of memory")
+    }
+    dictionary = made
+  }
 
-  /// `plainBytes` is 0 where they are kept as they came.
-  mutating func pack(_ bytes: UnsafeRawBufferPointer) -> (bytes: [UInt8], plainBytes: Int64) {
-    guard let start = bytes.baseAddress, bytes.count > 64, let length = Int32(exactly: bytes.count)
-    else { return (Array(bytes), 0) }
+  deinit {
+    clz4_dictionary_free(dictionary)
+    room.deallocate()
+  }
+
+  mutating func pack(_ record: UnsafeRawBufferPointer) -> PackedRecord {
+    guard let start = record.baseAddress, record.count >= Self.bytesMin,
+      let length = Int32(exactly: record.count), clz4_bound(length) > 0
+    else { return Self.plain(record) }
     let bound = Int(clz4_bound(length))
     if room.count < bound {
       room.deallocate()
       room = .allocate(byteCount: bound, alignment: 1)
     }
-    let size = Int(clz4_compress(start, length, room.baseAddress, Int32(room.count)))
-    guard size > 0, size < bytes.count - bytes.count / 8 else { return (Array(bytes), 0) }
-    return (Array(room[..<size]), Int64(bytes.count))
+    let size = Int(
+      clz4_compress_with(dictionary, start, length, room.baseAddress, Int32(room.count)))
+    guard size > 0, size < record.count else { return Self.plain(record) }
+    return PackedRecord(
+      packing: RecordDictionary.newest.number, plainBytes: Int64(record.count),
+      bytes: Array(room[..<size]))
   }
 
-  /// What was packed; nil where it is broken.
-  static func unpack(_ bytes: [UInt8], plainBytes: Int64) -> [UInt8]? {
-    guard plainBytes > 0 else { return bytes }
-    guard let length = Int32(exactly: plainBytes) else { return nil }
+  private static func plain(_ record: UnsafeRawBufferPointer) -> PackedRecord {
+    PackedRecord(packing: 0, plainBytes: Int64(record.count), bytes: Array(record))
+  }
+
+  /// Nil where it is broken, or a newer release packed it.
+  static func unpack(_ packed: PackedRecord) -> [UInt8]? {
+    if packed.packing == 0 { return packed.bytes }
+    guard let text = RecordDictionary.all.first(where: { $0.number == packed.packing })?.text,
+      let length = Int32(exactly: packed.plainBytes), length >= 0
+    else { return nil }
     var isWhole = false
     let plain = [UInt8](unsafeUninitializedCapacity: Int(length)) { out, count in
-      let size = bytes.withUnsafeBytes {
-        clz4_decompress($0.baseAddress, Int32($0.count), out.baseAddress, length, length)
+      let size = packed.bytes.withUnsafeBytes {
+        clz4_decompress_with(
+          text.utf8Start, Int32(text.utf8CodeUnitCount), $0.baseAddress, Int32($0.count),
+          out.baseAddress, length)
       }
       count = max(0, Int(size))
       isWhole = size == length

@@ -55,15 +55,15 @@ struct BatchWriter {
     try connection.run(
       """
       INSERT INTO attempts (sequence, source, kafka_offset, at_ms, user_id, notification_id,
-        device_id, is_readable, plain_bytes, record)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        device_id, is_readable, packing, plain_bytes, record)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
       ON CONFLICT (source, kafka_offset) DO NOTHING
       """,
       [
         .integer(sequence), .integer(record.source), .integer(record.offset),
         .integer(record.atMs), SQLValue(record.userID), SQLValue(record.notificationID),
-        SQLValue(record.deviceID), SQLValue(isReadable), .integer(record.plainBytes),
-        .bytes(record.record),
+        SQLValue(record.deviceID), SQLValue(isReadable), .integer(record.record.packing),
+        .integer(record.record.plainBytes), .bytes(record.record.bytes),
       ]) > 0
   }
 
@@ -71,14 +71,15 @@ struct BatchWriter {
     try connection.run(
       """
       INSERT INTO receipts (sequence, source, kafka_offset, at_ms, user_id, notification_id,
-        device_id, plain_bytes, record)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        device_id, packing, plain_bytes, record)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
       ON CONFLICT (source, kafka_offset) DO NOTHING
       """,
       [
         .integer(sequence), .integer(record.source), .integer(record.offset),
         .integer(record.atMs), SQLValue(record.userID), SQLValue(record.notificationID),
-        SQLValue(record.deviceID), .integer(record.plainBytes), .bytes(record.record),
+        SQLValue(record.deviceID), .integer(record.record.packing),
+        .integer(record.record.plainBytes), .bytes(record.record.bytes),
       ]) > 0
   }
 

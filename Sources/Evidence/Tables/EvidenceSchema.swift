@@ -28,6 +28,7 @@ enum EvidenceSchema {
       notification_id TEXT,
       device_id TEXT,
       is_readable BIGINT NOT NULL,
+      packing BIGINT NOT NULL,
       plain_bytes BIGINT NOT NULL,
       record BYTEA NOT NULL
     ) /*table*/;
@@ -44,6 +45,7 @@ enum EvidenceSchema {
       user_id TEXT,
       notification_id TEXT,
       device_id TEXT,
+      packing BIGINT NOT NULL,
       plain_bytes BIGINT NOT NULL,
       record BYTEA NOT NULL
     ) /*table*/;

@@ -31,7 +31,7 @@ struct AttemptRow: Sendable {
     notificationID = row.optionalText(7)
     deviceID = row.optionalText(8)
     isReadable = row.flag(9)
-    record = try unpacked(row.bytes(11), plainBytes: row.integer(10))
+    record = try unpacked(row, at: 10)
   }
 }
 
@@ -46,10 +46,14 @@ extension EvidenceTopic.Content {
   }
 }
 
-private func unpacked(_ bytes: [UInt8], plainBytes: Int64) throws(SQLError) -> [UInt8] {
-  guard let record = RecordPacker.unpack(bytes, plainBytes: plainBytes) else {
+/// Of the three columns from `column` on.
+private func unpacked(_ row: any SQLRow, at column: Int) throws(SQLError) -> [UInt8] {
+  let packed = PackedRecord(
+    packing: row.integer(column), plainBytes: row.integer(column + 1),
+    bytes: row.bytes(column + 2))
+  guard let record = RecordPacker.unpack(packed) else {
     throw SQLError(
-      .notOurs, operation: "read a row", place: "record", code: "LZ4",
+      .notOurs, operation: "read a row", place: "record", code: "packing \(packed.packing)",
       reason: "it cannot be unpacked")
   }
   return record
@@ -65,7 +69,7 @@ struct AttemptTable {
     try connection.all(
       """
       SELECT a.sequence, s.topic, s.partition_number, a.kafka_offset, s.content, a.at_ms,
-        a.user_id, a.notification_id, a.device_id, a.is_readable, a.plain_bytes, a.record
+        a.user_id, a.notification_id, a.device_id, a.is_readable, a.packing, a.plain_bytes, a.record
       FROM attempts a JOIN sources s ON s.source = a.source
       WHERE a.user_id = $1 AND a.at_ms <= $2 AND (a.at_ms < $2 OR a.sequence < $3)
       ORDER BY a.at_ms DESC, a.sequence DESC LIMIT $4
@@ -80,7 +84,7 @@ struct AttemptTable {
     try connection.all(
       """
       SELECT a.sequence, s.topic, s.partition_number, a.kafka_offset, s.content, a.at_ms,
-        a.user_id, a.notification_id, a.device_id, a.is_readable, a.plain_bytes, a.record
+        a.user_id, a.notification_id, a.device_id, a.is_readable, a.packing, a.plain_bytes, a.record
       FROM attempts a JOIN sources s ON s.source = a.source
       WHERE a.device_id = $1 AND a.at_ms <= $2 AND (a.at_ms < $2 OR a.sequence < $3)
       ORDER BY a.at_ms DESC, a.sequence DESC LIMIT $4
@@ -93,7 +97,7 @@ struct AttemptTable {
     try connection.all(
       """
       SELECT a.sequence, s.topic, s.partition_number, a.kafka_offset, s.content, a.at_ms,
-        a.user_id, a.notification_id, a.device_id, a.is_readable, a.plain_bytes, a.record
+        a.user_id, a.notification_id, a.device_id, a.is_readable, a.packing, a.plain_bytes, a.record
       FROM attempts a JOIN sources s ON s.source = a.source
       WHERE a.notification_id = $1 ORDER BY a.at_ms, a.sequence LIMIT $2
       """, [.text(id), .integer(Int64(limit))]
@@ -107,7 +111,7 @@ struct AttemptTable {
     try connection.all(
       """
       SELECT a.sequence, s.topic, s.partition_number, a.kafka_offset, s.content, a.at_ms,
-        a.user_id, a.notification_id, a.device_id, a.is_readable, a.plain_bytes, a.record
+        a.user_id, a.notification_id, a.device_id, a.is_readable, a.packing, a.plain_bytes, a.record
       FROM attempts a JOIN sources s ON s.source = a.source
       WHERE a.notification_id = $1 AND a.device_id = $2 ORDER BY a.at_ms, a.sequence LIMIT $3
       """, [.text(id), .text(device), .integer(Int64(limit))]
@@ -133,7 +137,7 @@ struct ReceiptRow: Sendable {
     userID = row.optionalText(5)
     notificationID = row.optionalText(6)
     deviceID = row.optionalText(7)
-    record = try unpacked(row.bytes(9), plainBytes: row.integer(8))
+    record = try unpacked(row, at: 8)
   }
 }
 
@@ -144,7 +148,7 @@ struct ReceiptTable {
     try connection.all(
       """
       SELECT r.sequence, s.topic, s.partition_number, r.kafka_offset, r.at_ms, r.user_id,
-        r.notification_id, r.device_id, r.plain_bytes, r.record
+        r.notification_id, r.device_id, r.packing, r.plain_bytes, r.record
       FROM receipts r JOIN sources s ON s.source = r.source
       WHERE r.notification_id = $1 ORDER BY r.at_ms, r.sequence LIMIT $2
       """, [.text(id), .integer(Int64(limit))]
@@ -157,7 +161,7 @@ struct ReceiptTable {
     try connection.all(
       """
       SELECT r.sequence, s.topic, s.partition_number, r.kafka_offset, r.at_ms, r.user_id,
-        r.notification_id, r.device_id, r.plain_bytes, r.record
+        r.notification_id, r.device_id, r.packing, r.plain_bytes, r.record
       FROM receipts r JOIN sources s ON s.source = r.source
       WHERE r.notification_id = $1 AND r.device_id = $2 ORDER BY r.at_ms, r.sequence LIMIT $3
       """, [.text(id), .text(device), .integer(Int64(limit))]

@@ -31,7 +31,9 @@ package struct SipHash: Sendable {
 
   /// SipHash-1-3: one round a word, three at the end.
   @inline(__always)
-  package func hash(_ bytes: UnsafeRawBufferPointer) -> UserHash { hash(bytes, compression: 1, finalization: 3) }
+  package func hash(_ bytes: UnsafeRawBufferPointer) -> UserHash {
+    hash(bytes, compression: 1, finalization: 3)
+  }
 
   @inline(__always)
   func hash(_ bytes: Bytes, compression: Int, finalization: Int) -> UserHash {

@@ -210,6 +210,9 @@ public final class HoldStore {
     }.map { HoldSlot(number: $0) }
   }
 
+  /// Whether there are holds of the user, those that the open transaction has ended included.
+  public func hasHolds(of user: UInt64) -> Bool { newest(of: user) != nil }
+
   /// The user's holds, oldest first. The closure may reschedule and end them.
   public func forEachHold(of user: UInt64, _ body: (HoldSlot) -> Void) {
     guard let newest = newest(of: user) else { return }

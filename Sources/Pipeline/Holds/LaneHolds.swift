@@ -3,7 +3,7 @@ import Gate
 /// The holds of the partitions a lane owns: read back, kept, decided again, and when each may leave. No
 /// I/O but through the payload source. One thread, the lane's, makes every call, between two batch
 /// boundaries where preferences are read.
-public final class LaneHolds {
+public final class LaneHolds: PendingHolds {
   public struct Settings: Sendable {
     public var spread: HoldSpread
     /// Compressed bytes of payloads in memory, of all partitions together: each has its share of it,
@@ -124,6 +124,16 @@ public final class LaneHolds {
   /// Nil where the partition is not this worker's.
   func find(_ partition: Int32) -> HoldStore? {
     stores.indices.contains(Int(partition)) ? stores[Int(partition)] : nil
+  }
+
+  // MARK: Row 6
+
+  public func hasHolds(of user: UInt64, in partition: Int32) -> Bool {
+    find(partition)?.hasHolds(of: user) ?? false
+  }
+
+  public func isHeld(_ hold: HoldIdentity, in partition: Int32) -> Bool {
+    find(partition)?.find(hold) != nil
   }
 
   var all: [HoldStore] { stores.compactMap { $0 } }

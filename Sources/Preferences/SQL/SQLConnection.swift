@@ -24,9 +24,13 @@ package protocol SQLConnection: AnyObject, Sendable {
   /// Runs a text of several statements, of the schema's; its types and endings are adapted.
   func runScript(_ script: String) throws(SQLError)
 
-  /// Takes a lock that is held until `unlock` or until the connection is closed; false where another
-  /// connection holds it. No transaction is needed, and none is blocked by it.
+  /// Takes a lock that is held until `unlock` or until the connection is closed or lost; false where
+  /// another connection holds it. Also tells whether one that was taken is still held. Outside any
+  /// transaction, and none is blocked by it.
   func tryLock(_ name: StaticString) throws(SQLError) -> Bool
+  /// Whether a lock was taken and not lost since, so far as this connection knows. Within a transaction
+  /// that is committed afterwards, that is certain.
+  func holds(_ name: StaticString) -> Bool
   /// Gives a lock back; nothing where it is not held.
   func unlock(_ name: StaticString) throws(SQLError)
   /// Makes what was erased go from logs and free pages too, where that takes doing; false where

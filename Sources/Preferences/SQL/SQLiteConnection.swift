@@ -183,6 +183,8 @@ package final class SQLiteConnection: SQLConnection, @unchecked Sendable {
       reason: String(cString: strerror(code)))
   }
 
+  package func holds(_ name: StaticString) -> Bool { locks[lockPath(name)] != nil }
+
   package func unlock(_ name: StaticString) {
     guard let file = locks.removeValue(forKey: lockPath(name)) else { return }
     _ = Glibc.close(file)

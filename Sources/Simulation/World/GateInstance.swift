@@ -112,9 +112,10 @@ final class GateInstance: Machine {
     let stateTopic = SimStateTopic(lane, random: fork(), of: self)
     let receipts = lane == .ordinary ? SimReceipts(of: self) : nil
     watch(notes, source, sink, receipts)
+    let holds = lane == .ordinary ? makeHolds(state) : nil
     let engine = Engine(
       lane: lane, policy: surroundings.policy, preferences: preferences, zones: zones,
-      partitionCount: scenario.partitions, state: state, seed: random.next())
+      partitionCount: scenario.partitions, state: state, holds: holds, seed: random.next())
     let intake = receipts.map {
       ReceiptIntake(
         source: $0,
@@ -122,7 +123,6 @@ final class GateInstance: Machine {
           state: state, partitionCount: scenario.partitions, seed: random.next()))
     }
     lanes.append(Running(lane: lane, control: control, counters: counters, state: state))
-    let holds = lane == .ordinary ? makeHolds(state) : nil
     startFiber("\(lane)") { [self] in
       let loop = GateLoop(
         source: source, sink: sink, clock: clock, decider: engine, state: state,

@@ -259,7 +259,8 @@ public struct Console: Sendable {
   private func context(_ visit: Visit) -> ConsoleContext {
     ConsoleContext(
       words: ConsoleWords(language: visit.language), nowMs: nowMs(), bearer: visit.bearer?.id,
-      here: visit.here, index: visit.index)
+      here: visit.here, index: visit.index,
+      localTime: { [panel = desk.panel] in panel.localTime($0, in: $1) })
   }
 
   private func page(

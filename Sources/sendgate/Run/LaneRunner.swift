@@ -197,7 +197,7 @@ final class LaneRunner: Sendable {
     let configuration = world.configuration
     let engine = Engine(
       lane: lane, policy: world.policy, preferences: world.preferences, zones: world.zones,
-      partitionCount: partitionCount, state: state, links: world.links)
+      partitionCount: partitionCount, state: state, holds: holds, links: world.links)
     let intervalMs =
       lane == .security ? configuration.securityCommitIntervalMs : configuration.commitIntervalMs
     return GateLoop(

@@ -46,6 +46,7 @@ struct OpenStore {
       switch error.kind {
       case .cannotOpen, .readOnly: ExitCode.cannotCreate
       case .notOurs: ExitCode.badData
+      case .connectionLost, .tooSlow: ExitCode.unavailable
       default: ExitCode.ioError
       }
     }

@@ -56,7 +56,7 @@ struct ServeConfiguration: Sendable {
     access.perAddress = RequestRate(
       perSecond: integer("serve.address.requests_per_second"),
       burst: integer("serve.address.burst_max"))
-    access.isBehindProxy = text("serve.behind.proxy") == "true"
+    access.trustedProxies = TrustedProxies(text("serve.trusted.proxies"))!
     self.access = access
 
     var intake = IntakeSettings()

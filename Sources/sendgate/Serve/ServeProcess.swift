@@ -24,6 +24,7 @@ final class ServeProcess {
   private let clock = SystemClock()
   private var zonesCheckedAtMs: Int64 = 0
   private var filesCheckedAtMs: Int64 = 0
+  private var hasToldForwarder = false
   private static let filesIntervalMs: Int64 = 1_000
 
   init(_ configuration: ServeConfiguration) throws(CommandFailure) {
@@ -70,6 +71,7 @@ final class ServeProcess {
       [
         "version": .string(String(describing: GateVersion.text)),
         "policy": .string(opened.policy.version),
+        "database": .string(configuration.store.database.place),
         "http.host": .string(configuration.address.host), "http.port": .integer(server.port),
         "http.tls": .string(configuration.certificateFiles == nil ? "no" : "yes"),
       ])
@@ -135,11 +137,21 @@ final class ServeProcess {
     if nowMs - filesCheckedAtMs >= Self.filesIntervalMs {
       filesCheckedAtMs = nowMs
       tokens.turn()
+      checkForwarder()
     }
     if nowMs - zonesCheckedAtMs >= Int64(configuration.gate.zonesCheckIntervalMs) {
       zonesCheckedAtMs = nowMs
       checkZones()
     }
+  }
+
+  /// Told once: who connects directly may write the header too, and must not fill the log.
+  private func checkForwarder() {
+    guard !hasToldForwarder, let address = keeper.untrustedForwarder else { return }
+    hasToldForwarder = true
+    log.warning(
+      "X-Forwarded-For is believed of serve.trusted.proxies alone: this proxy's visitors share a rate",
+      ["client.address": .string("\(address)")])
   }
 
   private func checkZones() {
@@ -164,9 +176,9 @@ final class ServeProcess {
     let ending = NamedThread(name: "ending") { [service = opened.service, evidence] in
       server.stop()
       kafka.stop()
+      counting.stop()
       evidence?.close()
       upkeep.stop()
-      counting.stop()
       service.close()
       isOver.ask(.drain)
     }

@@ -39,12 +39,12 @@ final class TestGate {
   init(
     lane: Lane = .ordinary, policy: Policy = .builtIn, partitionCount: Int32 = 0,
     documents: [String] = [], defaults: [String] = [], state: LaneState? = nil,
-    links: LinkSettings? = nil
+    holds: (any PendingHolds)? = nil, links: LinkSettings? = nil
   ) {
     table = PreferenceTable(hashKey: (1, 2), zones: zones, epochs: epochs)
     engine = Engine(
       lane: lane, policy: policy, preferences: table, zones: zones,
-      partitionCount: partitionCount, state: state, links: links, seed: 3)
+      partitionCount: partitionCount, state: state, holds: holds, links: links, seed: 3)
     for (offset, document) in documents.enumerated() { apply(document, offset: Int64(offset)) }
     for record in defaults {
       precondition(Array(record.utf8).withUnsafeBytes { table.applyDefault(record: $0) })

@@ -53,8 +53,8 @@ def what_the_gate_decides_is_indexed(world):
     until("nothing is behind", lambda: service.metric("sendgate_evidence_lag_records") == 0, 30)
     expect_equal(service.metric("sendgate_evidence_unreadable_total"), 0, "records that are unreadable")
     expect_equal(service.metric("sendgate_evidence_records_total"), len(outputs) + 1, "records counted")
-    ready = service.must("GET", "/readyz?verbose", role=None).body
-    expect("evidence (0 records behind, everything up to" in ready, f"/readyz says:\n{ready}")
+    told = "evidence (0 records behind, everything up to"
+    until("/readyz says so", lambda: told in service.must("GET", "/readyz?verbose", role=None).body, 30)
     gate.drain()
     service.end()
 

@@ -159,15 +159,15 @@ final class HoldRig {
     let partitionCount = Int32(cluster.partitions.count)
     let state = LaneState(
       policy: policy, partitionCount: partitionCount, hashKey: (3, 4))
-    let engine = Engine(
-      lane: .ordinary, policy: policy, preferences: preferences, zones: zones,
-      partitionCount: 0, state: state)
     let holds = LaneHolds(
       policy: policy, preferences: preferences, zones: zones, state: state,
       settings: LaneHolds.Settings(
         spread: HoldSpread(spreadMs: spreadMs), payloadBytesMax: payloadBytesMax,
         apnsPerSecond: perSecond, fcmPerSecond: perSecond, partitionCount: partitionCount),
       source: topic, changes: changes, monotonicMs: clock.nowMs)
+    let engine = Engine(
+      lane: .ordinary, policy: policy, preferences: preferences, zones: zones,
+      partitionCount: 0, state: state, holds: holds)
     let loop = GateLoop(
       source: source, sink: sink, clock: clock, decider: engine, state: state,
       stateSource: states, holds: holds,

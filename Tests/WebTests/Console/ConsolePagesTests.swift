@@ -196,6 +196,20 @@ import Testing
       let body = world.get("/console/selftest").body
       #expect(body.contains("&lt;b&gt;stopped&lt;/b&gt;"))
       #expect(body.contains("0.0.9"))
+      world.evidence.set {
+        $0.selfTests[0].report = """
+          {"passed":false,"states":{"token_expired":{"agrees":false,"user_id":"sendgate-selftest.e",\
+          "expected":{"outcome":"dropped","reason":"token_expired"},\
+          "found":{"outcome":"approved","reason":"ok"}}},"disagreements":[{"state":"token_expired",\
+          "what":"decision.reason","expected":"token_expired","found":"ok","look":"<i>gate</i>"}]}
+          """
+      }
+      let told = world.get("/console/selftest").body
+      for words in [
+        "What does not agree", "decision.reason", "&lt;i&gt;gate&lt;/i&gt;",
+        "Dropped <code>token_expired",
+        "Approved <code>ok", "/console/users/sendgate-selftest.e?", "Differs",
+      ] { #expect(told.contains(words), "\(words)") }
       #expect(world.get("/console/users/u-1").body.contains("Self-test failed"))
     }
   }

@@ -50,6 +50,18 @@ import Testing
     }
   }
 
+  @Test func clocksElsewhere() throws {
+    try withConsole { world in
+      let panel = world.api.desk.panel
+      let ms = try #require(Instant.parse(text: "2026-03-09T22:30:00Z"))
+      #expect(panel.localTime(ms, in: "Europe/Berlin") == "2026-03-09 23:30")
+      #expect(panel.localTime(ms, in: "America/New_York") == "2026-03-09 18:30")
+      for zone in ["", "Europe/Nowhere", "<b>", "europe/berlin"] {
+        #expect(panel.localTime(ms, in: zone) == nil)
+      }
+    }
+  }
+
   @Test func theNowPanelKnowsDefaultsAndForgetsUsers() throws {
     try withConsole { world in
       #expect(try now(world)["d-1", .social]?.reason == "ok")

@@ -17,6 +17,7 @@ public final class NowPanel: Sendable {
   }
 
   private let gate: Mutex<Gate>
+  private let zones: ZonePublisher
   private let epochs: Epochs
   private let policy: Policy
   private let nowMs: @Sendable () -> Int64
@@ -26,6 +27,7 @@ public final class NowPanel: Sendable {
     policy: Policy, zones: ZonePublisher, epochs: Epochs, nowMs: @escaping @Sendable () -> Int64
   ) {
     self.policy = policy
+    self.zones = zones
     self.epochs = epochs
     self.nowMs = nowMs
     let table = PreferenceTable(
@@ -59,6 +61,20 @@ public final class NowPanel: Sendable {
       atMs: at, policyVersion: policy.version,
       preferenceVersion: document == nil ? nil : user?.version,
       decisions: records.compactMap { NowDecision($0.0, record: $0.1) })
+  }
+
+  /// What the clocks of a zone showed, as `2026-03-09 23:30`; nil where there is no such zone.
+  func localTime(_ ms: Int64, in zone: String) -> String? {
+    // Asked first: a name that somebody made up is not to have a number.
+    guard zones.isKnown(zone) else { return nil }
+    var name = zone
+    let number = name.withUTF8 { zones.intern(UnsafeRawBufferPointer($0)) }
+    let offset = gate.withLock { gate in
+      epochs.passBoundary(gate.slot)
+      defer { epochs.goIdle(gate.slot) }
+      return zones.current.offsetInterval(number, atSeconds: ms / 1_000).offsetSeconds
+    }
+    return String(ConsoleContext.text(ms + Int64(offset) * 1_000).prefix(16))
   }
 
   private static func set(_ defaults: DefaultsState, in table: PreferenceTable) {

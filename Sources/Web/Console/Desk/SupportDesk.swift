@@ -41,7 +41,7 @@ public struct SupportDesk: Sendable {
   ) throws(StoreError) -> UserStory? {
     let user = try service.user(id)
     let page = try evidence?.timeline(user: id.text, before: before, limit: limit)
-    guard user != nil || page?.attempts.isEmpty == false else { return nil }
+    guard user != nil || before != nil || page?.attempts.isEmpty == false else { return nil }
     let next = page?.next
     let fromMs = next == nil ? Int64.min : page?.attempts.last?.atMs ?? Int64.min
     let changes = try service.recentAudit(
@@ -71,7 +71,7 @@ public struct SupportDesk: Sendable {
   ) throws(StoreError) -> DeviceStory? {
     let holder = try service.holder(of: Identifier(id))
     let page = try evidence?.device(id, before: before, limit: limit)
-    guard holder != nil || page?.attempts.isEmpty == false else { return nil }
+    guard holder != nil || before != nil || page?.attempts.isEmpty == false else { return nil }
     return DeviceStory(
       deviceID: id, holder: holder, timeline: Timeline(page?.attempts ?? [], []),
       next: page?.next, isFirstPage: before == nil, index: try state())

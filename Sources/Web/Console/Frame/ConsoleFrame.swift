@@ -11,6 +11,8 @@ struct ConsoleContext: Sendable {
   var here: String
   /// Nil where no index is kept.
   var index: IndexState?
+  /// What the clocks of a zone showed at an instant; nil where it is no zone.
+  var localTime: @Sendable (_ ms: Int64, _ zone: String) -> String? = { _, _ in nil }
 
   /// An address of the console in this language.
   func link(_ path: String, _ arguments: (name: String, value: String)...) -> String {

@@ -157,7 +157,8 @@ struct AttemptView {
     let isAboutDevice = ReasonRegistry.shared[attempt.reason]?.isAboutDevice ?? true
     guard isAboutDevice, !attempt.isUnreadable else { return .nothing }
     let values = ValuesView(context: context)
-      .html(attempt.values, reasons: attempt.blockedBy + [attempt.reason])
+      .html(
+        attempt.values, reasons: attempt.blockedBy + [attempt.reason], atMs: attempt.atMs)
     guard attempt.outcome == .approved else { return values }
     return """
       <details><summary>\(words[StoryPhrase.valuesTitle])</summary>

@@ -24,14 +24,76 @@ struct SelfTestPage {
     guard let run = runs.first else {
       return "<p class=\"notice\">\(words[ChartPhrase.selfTestNone])</p>"
     }
-    let report: HTML = JSONNode(Array(run.report.utf8)).map { value($0) } ?? "\(run.report)"
+    let report = JSONNode(Array(run.report.utf8))
+    let whole: HTML = report.map { value($0) } ?? "\(run.report)"
     return """
-      <section class="card" aria-label="\(words[ChartPhrase.report])">
+      <section class="card" aria-label="\(words[ChartPhrase.selfTestTitle])">
       <div class="heading"><div>\(pill(run)) \(context.time(run.atMs))</div>\
       <span class="soft">\(words[ChartPhrase.selfTestVersion, ("version", run.version)])</span></div>
-      \(report)
+      \(report.map(disagreements) ?? .nothing)
+      \(report.map(states) ?? .nothing)
+      <details><summary>\(words[ChartPhrase.report])</summary>
+      <div class="scroll" tabindex="0" role="group" aria-label="\(words[ChartPhrase.report])">
+      \(whole)</div></details>
       </section>
       """
+  }
+
+  /// What does not agree, each with where to look first.
+  private func disagreements(_ report: JSONNode) -> HTML {
+    let found = report["disagreements"].elements
+    guard !found.isEmpty else {
+      guard !report["states"].members.isEmpty else { return .nothing }
+      return "<p class=\"notice good\">\(words[ChartPhrase.everythingAgrees])</p>"
+    }
+    let items = found.map { one -> HTML in
+      let state: HTML = one["state"].text.map { "<bdi>\($0)</bdi>: " } ?? .nothing
+      return """
+        <li><b>\(state)<code>\(one["what"].text ?? "")</code></b><br>
+        \(words[ChartPhrase.expected]): <bdi>\(one["expected"].text ?? "–")</bdi> ·
+        \(words[ChartPhrase.found]): <b><bdi>\(one["found"].text ?? "–")</bdi></b><br>
+        <span class="soft">\(one["look"].text ?? "")</span></li>
+
+        """
+    }
+    return """
+      <div class="notice bad"><b>\(words[ChartPhrase.disagreements])</b>
+      <ul>\(items)</ul></div>
+      """
+  }
+
+  /// A line for each synthetic user: what its notification was to become, and what it became.
+  private func states(_ report: JSONNode) -> HTML {
+    let states = report["states"].members
+    guard !states.isEmpty else { return .nothing }
+    let rows = states.map { name, state -> HTML in
+      let agrees = state["agrees"].bool ?? false
+      let pill =
+        agrees
+        ? AttemptView.pill(.approved, words[ChartPhrase.agrees])
+        : AttemptView.pill(.dropped, words[ChartPhrase.differs])
+      let user = state["user_id"].text.map { context.user($0) } ?? .nothing
+      return """
+        <tr><th scope="row"><bdi>\(name.replacing("_", with: " "))</bdi><br>\(user)</th>
+        <td>\(pill)</td><td>\(verdict(state["expected"]))</td><td>\(verdict(state["found"]))</td></tr>
+
+        """
+    }
+    return """
+      <table class="plain stacked">
+      <thead><tr><th scope="col">\(words[ChartPhrase.state])</th><th scope="col"></th>\
+      <th scope="col">\(words[ChartPhrase.expected])</th>\
+      <th scope="col">\(words[ChartPhrase.found])</th></tr></thead>
+      <tbody>
+      \(rows)</tbody></table>
+      """
+  }
+
+  private func verdict(_ node: JSONNode) -> HTML {
+    guard let outcome = node["outcome"].text else { return "\(words[ChartPhrase.nothingFound])" }
+    let known = Outcome.allCases.first { "\($0.name)" == outcome }
+    let shown = known.map { words.outcome($0) } ?? outcome
+    return "\(shown) <code>\(node["reason"].text ?? "")</code>"
   }
 
   private var earlier: HTML {

@@ -10,9 +10,10 @@ struct ValuesView {
     case choice, permission, token, quiet, suppression
   }
 
-  func html(_ values: EvidenceValues, reasons: [String]) -> HTML {
+  /// - Parameter atMs: when it was decided.
+  func html(_ values: EvidenceValues, reasons: [String], atMs: Int64) -> HTML {
     let cells = Value.allCases.map { value -> HTML in
-      let (name, main, more) = text(value, values)
+      let (name, main, more) = text(value, values, atMs)
       let isHit = reasons.contains { Self.value(of: $0) == value }
       let isHold = value == .quiet && reasons.contains("quiet_hours_deferred")
       let kind: HTML = isHit ? (isHold ? " class=\"hold\"" : " class=\"hit\"") : .nothing
@@ -37,7 +38,7 @@ struct ValuesView {
   }
 
   private func text(
-    _ value: Value, _ values: EvidenceValues
+    _ value: Value, _ values: EvidenceValues, _ atMs: Int64
   ) -> (name: StoryPhrase, main: String, more: [String]) {
     switch value {
     case .choice:
@@ -52,7 +53,7 @@ struct ValuesView {
       )
     case .permission: return (.valuePermission, known(values.osPermission), [])
     case .token: return (.valueToken, known(values.tokenStatus), [])
-    case .quiet: return quiet(values.quietHours)
+    case .quiet: return quiet(values.quietHours, atMs)
     case .suppression:
       return (.valueSuppression, words.value(values.suppression), [])
     }
@@ -61,7 +62,7 @@ struct ValuesView {
   private func known(_ raw: String?) -> String { raw.map { words.value($0) } ?? "–" }
 
   private func quiet(
-    _ quiet: EvidenceQuietHours
+    _ quiet: EvidenceQuietHours, _ atMs: Int64
   ) -> (name: StoryPhrase, main: String, more: [String]) {
     var more: [String] = []
     if let zone = quiet.timezone {
@@ -73,6 +74,9 @@ struct ValuesView {
       return (.valueQuiet, words[StoryPhrase.noWindow], more)
     }
     if !quiet.days.isEmpty { more.insert(words.list(quiet.days.map { words.value($0) }), at: 0) }
+    if let time = quiet.timezone.flatMap({ context.localTime(atMs, $0) }) {
+      more.append(words[StoryPhrase.localTime, ("time", time)])
+    }
     if let isInside = quiet.isInside {
       var place = words[isInside ? StoryPhrase.inside : .outside]
       if let ends = quiet.endsAtMs {

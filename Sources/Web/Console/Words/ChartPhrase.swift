@@ -3,8 +3,9 @@ enum ChartPhrase: Bilingual {
   case chartsTitle, outcomesTitle, outcomesText, lastDay, lastWeek
   case quietTitle, quietText, quietNone, quietNow
   case holdsTitle, holdsText, holdsNone, noDecisions
-  case figures, hour, number, reason, other, utc, total, peak
+  case figures, hour, other, utc, total, peak
   case selfTestTitle, selfTestText, selfTestNone, selfTestVersion, report, passed, failed
+  case state, expected, found, agrees, differs, everythingAgrees, disagreements, nothingFound
   case history, reasonsTitle, reasonsText, code, meaning, outcome
 
   var words: (english: String, chinese: String) {
@@ -37,8 +38,6 @@ enum ChartPhrase: Bilingual {
     case .noDecisions: ("No decisions in this time.", "此时间段内没有决定。")
     case .figures: ("The figures", "具体数字")
     case .hour: ("Hour", "小时")
-    case .number: ("Number", "数量")
-    case .reason: ("Reason", "原因")
     case .other: ("others", "其他原因")
     case .utc: ("Hours are UTC", "时间均为 UTC 时区")
     case .total: ("{number} in all", "共 {number}")
@@ -52,7 +51,15 @@ enum ChartPhrase: Bilingual {
     case .selfTestNone:
       ("None has been run yet: sendgate selftest.", "尚未运行：sendgate selftest。")
     case .selfTestVersion: ("Version {version}", "版本 {version}")
-    case .report: ("Report", "报告")
+    case .report: ("The whole report", "完整报告")
+    case .state: ("User", "用户")
+    case .expected: ("Expected", "预期")
+    case .found: ("Found", "实际")
+    case .agrees: ("Agrees", "一致")
+    case .differs: ("Differs", "不一致")
+    case .everythingAgrees: ("Everything agrees.", "全部一致。")
+    case .disagreements: ("What does not agree", "不一致之处")
+    case .nothingFound: ("nothing", "无")
     case .passed: ("Passed", "通过")
     case .failed: ("Failed", "失败")
     case .history: ("Earlier runs", "以往的自检")

@@ -3,18 +3,18 @@ enum StoryPhrase: Bilingual {
   case user, notification, device, noCategory, noDevice
   case approved, deferred, dropped
   case nowTitle, nowText, nowDocument, nowNoDocument, wouldGo, wouldWait, wouldNot, until
-  case timelineTitle, timelineEmpty, older, newest, changes
+  case timelineTitle, timelineEmpty, older, newest
   case acceptedMark, acceptedMeans, seenMark, seenMeans, approvedMark
   case noAnswer, notSeen, rejectedMark, otherReceipt, selfTestOnly
-  case whoCanAct, remedy, alsoBlocked, place, unreadableRecord
+  case whoCanAct, remedy, alsoBlocked, unreadableRecord
   case valuesTitle, valueChoice, valuePermission, valueToken, valueQuiet, valueSuppression
-  case effectiveOn, effectiveOff, ofAccount, ofDevice, noWindow, inside, outside, endsAt,
+  case effectiveOn, effectiveOff, ofAccount, ofDevice, noWindow, localTime, inside, outside, endsAt,
     invalidWindow
   case heldUntil, stillHeld, becameOf, wasHeld, heldThen, supersededBy, capName, capFrees, detail
   case sendBefore, interruption
-  case versions, policyVersion, preferenceVersion, zonesVersion, gateVersion, record, decidedAt
-  case from, to, madeAt, scopeAccount, scopeDevice
-  case selfTestPassed, selfTestFailed, selfTestNever, notInWindow
+  case policyVersion, preferenceVersion, zonesVersion, gateVersion, record
+  case madeAt
+  case selfTestPassed, selfTestFailed, selfTestNever
 
   var words: (english: String, chinese: String) {
     switch self {
@@ -51,7 +51,6 @@ enum StoryPhrase: Bilingual {
     case .timelineEmpty: ("Nothing is on record.", "没有记录。")
     case .older: ("Older", "更早")
     case .newest: ("Newest", "最新")
-    case .changes: ("Preferences changed", "偏好更改")
     case .acceptedMark: ("Accepted by the provider", "推送服务商已接收")
     case .acceptedMeans:
       (
@@ -74,7 +73,6 @@ enum StoryPhrase: Bilingual {
     case .whoCanAct: ("Who can act", "谁可以处理")
     case .remedy: ("What helps", "如何解决")
     case .alsoBlocked: ("Would also have been stopped by", "另外还会被以下原因拦下")
-    case .place: ("Record", "记录")
     case .unreadableRecord:
       ("The record on this place cannot be read.", "此位置上的记录无法读取。")
     case .valuesTitle: ("The five values as they were", "当时的五个值")
@@ -88,6 +86,7 @@ enum StoryPhrase: Bilingual {
     case .ofAccount: ("account: {value}", "账户：{value}")
     case .ofDevice: ("device: {value}", "设备：{value}")
     case .noWindow: ("none", "没有设置")
+    case .localTime: ("it was {time} there", "当地时间 {time}")
     case .inside: ("inside", "处于时段内")
     case .outside: ("outside", "处于时段外")
     case .endsAt: ("ends {time}", "结束于 {time}")
@@ -104,23 +103,16 @@ enum StoryPhrase: Bilingual {
     case .detail: ("Detail", "细节")
     case .sendBefore: ("to be sent before {time}", "须在 {time} 之前发送")
     case .interruption: ("shown {how}", "显示方式：{how}")
-    case .versions: ("Decided by", "决定依据")
     case .policyVersion: ("policy {version}", "策略 {version}")
     case .preferenceVersion:
       ("preferences {version} (offset {offset})", "偏好 {version}（偏移 {offset}）")
     case .zonesVersion: ("time zones {version}", "时区库 {version}")
     case .gateVersion: ("gate {version}", "闸门 {version}")
     case .record: ("record {topic}/{partition}/{offset}", "记录 {topic}/{partition}/{offset}")
-    case .decidedAt: ("decided {time}", "决定于 {time}")
-    case .from: ("from", "从")
-    case .to: ("to", "变为")
     case .madeAt: ("made {time}", "操作时间 {time}")
-    case .scopeAccount: ("account", "账户")
-    case .scopeDevice: ("device {id}", "设备 {id}")
     case .selfTestPassed: ("Self-test passed {time}", "自检通过 {time}")
     case .selfTestFailed: ("Self-test failed {time}", "自检失败 {time}")
     case .selfTestNever: ("No self-test has been run", "尚未进行自检")
-    case .notInWindow: ("nothing between these", "其间没有内容")
     }
   }
 }
