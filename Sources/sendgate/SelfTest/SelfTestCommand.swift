@@ -1,4 +1,5 @@
 import Glibc
+import Telemetry
 
 /// `sendgate selftest`: one run against a running system.
 enum SelfTestCommand {

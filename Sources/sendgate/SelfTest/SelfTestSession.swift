@@ -1,4 +1,5 @@
 import Gate
+import Glibc
 import Kafka
 import Producer
 import Telemetry
