@@ -10,12 +10,15 @@ private let report = """
   """
 
 private final class Kept: Sendable {
-  let runs = Mutex<[SelfTestRun]>([])
+  private let runs = Mutex<[SelfTestRun]>([])
+
+  func add(_ run: SelfTestRun) { runs.withLock { $0.append(run) } }
+  var all: [SelfTestRun] { runs.withLock { $0 } }
 }
 
 private func withKept(_ body: (APIWorld, Kept) throws -> Void) throws {
   let kept = Kept()
-  let world = try APIWorld(keepSelfTest: { run in kept.runs.withLock { $0.append(run) } })
+  let world = try APIWorld(keepSelfTest: { run in kept.add(run) })
   defer { world.close() }
   try body(world, kept)
 }
@@ -27,12 +30,12 @@ private func withKept(_ body: (APIWorld, Kept) throws -> Void) throws {
       #expect(world.ask("POST", "/v1/evidence/selftests", role, body: body).status == 204)
       let run = SelfTestRun(
         atMs: 1_773_095_400_000, version: "0.1.0", outcome: outcome, report: body)
-      #expect(kept.runs.withLock(\.last) == run)
+      #expect(kept.all.last == run)
     }
     for role in [Role.app, .support] {
       #expect(world.ask("POST", "/v1/evidence/selftests", role, body: report).status == 403)
     }
-    #expect(kept.runs.withLock(\.count) == 2)
+    #expect(kept.all.count == 2)
   }
 }
 
@@ -45,7 +48,7 @@ private func withKept(_ body: (APIWorld, Kept) throws -> Void) throws {
 func whatIsNoReportIsRefused(body: String) throws {
   try withKept { world, kept in
     #expect(world.ask("POST", "/v1/evidence/selftests", .selftest, body: body).status == 400)
-    #expect(kept.runs.withLock(\.isEmpty))
+    #expect(kept.all.isEmpty)
   }
 }
 
