@@ -99,15 +99,15 @@ private struct Texts {
   @Test(
     arguments: [
       (.preferences, "granted", "denied", ["preferences.os_permission"]),
-      (.preferences, "expired", "active", ["preferences.token_status"]),
+      (.preferences, "\"expired\"", "\"active\"", ["preferences.token_status"]),
       (.preferences, "user-on", "user-off", ["preferences.choice"]),
       (.settings, "granted", "provisional", ["settings.os_permission"]),
-      (.settings, "expired", "active", ["settings.token_status"]),
+      (.settings, "\"expired\"", "\"active\"", ["settings.token_status"]),
       (.settings, "\"on\"", "\"blocked_at_os_level\"", ["settings.toggle"]),
       (.now, "p-1", "p-2", ["now.policy_version"]),
       (.now, "token_expired", "os_permission_denied", ["now.reason"]),
       (.now, "dropped", "approved", ["now.outcome"]),
-      (.published, "expired", "active", ["published.token_status"]),
+      (.published, "\"expired\"", "\"active\"", ["published.token_status"]),
       (.published, "\"version\":7", "\"version\":6", ["published.version"]),
       (.attempt, "2026f", "2026e", ["attempt.tzdb_version"]),
       (.attempt, "17", "18", ["attempt.offset"]),

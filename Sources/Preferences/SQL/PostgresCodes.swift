@@ -12,6 +12,8 @@ enum PostgresCodes {
     case "25006", "42501": return .readOnly
     // A table or column is missing, or was there before: another application's tables.
     case "42P01", "42703", "42P07": return .notOurs
+    // Bytes that are no value of the column's type, sent in its binary form.
+    case "08P01": return .constraint
     default: break
     }
     switch state.prefix(2) {

@@ -72,7 +72,9 @@ public struct PostgresParameters: Sendable, Equatable, CustomStringConvertible {
   private static func place(_ given: [String: String]) -> String {
     let server = given["service"].map { "service \($0)" }
     let host = given["host"] ?? given["hostaddr"] ?? "local"
-    let port = given["port"].map { ":\($0)" } ?? ""
+    // Several hosts without ports have commas alone here.
+    let ports = given["port"].flatMap { $0.allSatisfy { $0 == "," } ? nil : $0 }
+    let port = ports.map { ":\($0)" } ?? ""
     return "postgresql \(server ?? host + port), database \(given["dbname"] ?? "of the service")"
   }
 }

@@ -39,7 +39,8 @@ import Testing
     }
     #expect(second.run() == .drained)
     let ends = first.cluster.ended["n"]!
-    #expect(ends[0].reason == .duplicate)
+    // Paced, repeats come while it is held; else it may leave before the first of them.
+    if isPaced { #expect(ends[0].reason == .duplicate) }
     // It leaves as it was deferred, once; a repeat that comes after that is one of its own.
     let ofFirst = ends.filter { $0.headers == Array("0-\(committed[0])".utf8) }
     #expect(ofFirst.map(\.reason) == [.released])

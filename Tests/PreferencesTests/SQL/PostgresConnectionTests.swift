@@ -220,7 +220,8 @@ import Testing
     let table: [(String, SQLError.Kind)] = [
       ("53100", .diskFull), ("53200", .noMemory), ("53300", .connectionLost), ("55P03", .busy),
       ("40P01", .busy), ("57014", .tooSlow), ("57P01", .connectionLost), ("57P03", .connectionLost),
-      ("08006", .connectionLost), ("25006", .readOnly), ("42501", .readOnly), ("42P01", .notOurs),
+      ("08006", .connectionLost), ("08P01", .constraint), ("25006", .readOnly),
+      ("42501", .readOnly), ("42P01", .notOurs),
       ("42P07", .notOurs), ("23505", .constraint), ("22P02", .constraint), ("54000", .tooBig),
       ("58030", .inputOutput), ("XX001", .notOurs), ("3D000", .cannotOpen), ("28P01", .cannotOpen),
       ("42601", .other), ("", .other),

@@ -195,7 +195,7 @@ import Testing
         (
           "POST", "/v1/users/u-1/events",
           """
-          {"event_id":"e","type":"choice_set","category":"marketing","state":"user-on",\
+          {"event_id":"e","type":"choice_set","scope":"account","category":"marketing","state":"user-on",\
           "source":"admin_override","at":"2026-03-09T22:00:00Z"}
           """
         ),

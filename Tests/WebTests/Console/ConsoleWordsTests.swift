@@ -17,7 +17,10 @@ import Testing
   }()
 
   private func placeholders(_ text: String) -> Set<Substring> {
-    Set(text.split(separator: "{").dropFirst().map { $0.prefix { $0 != "}" } })
+    Set(
+      text.split(separator: "{", omittingEmptySubsequences: false).dropFirst().map {
+        $0.prefix { $0 != "}" }
+      })
   }
 
   @Test func theyAreComplete() {

@@ -70,6 +70,7 @@ import Testing
         body: #"{"default":"off","regulated_default":"off"}"#)
       #expect(reply.status == 200)
       #expect(try now(world)["d-1", .social]?.reason == "category_default_off")
+      world.api.clock.advance(ms: 5)
       #expect(world.api.ask("DELETE", "/v1/defaults/social", .admin).status == 200)
       #expect(try now(world)["d-1", .social]?.reason == "ok")
       let unknown = try now(world, "nobody")
@@ -104,7 +105,7 @@ import Testing
       ]
       for (index, window) in windows.enumerated() {
         let user = "q-\(index)"
-        world.device("d-\(index)", of: user)
+        world.device("q-d-\(index)", of: user)
         guard let window else { continue }
         let reply = world.api.ask(
           "PUT", "/v1/users/\(user)/quiet-hours", .app,
@@ -136,6 +137,7 @@ import Testing
       }
       #expect(Set(answer.users).count > 1)
       world.api.clock.advance(ms: 3_600_000)
+      world.signIn()
       #expect(world.get("/console/charts").body.contains("over 5 users"))
     }
   }
