@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import urllib.parse
 
 from harness.brokers import INJECTS, free_port
 from harness.cases import case
@@ -66,6 +67,14 @@ class System:
         state = self.service.must("GET", "/v1/evidence/state", role="support").json
         return state["newest_self_test"]
 
+    def pages(self, *paths):
+        """The console's pages at `paths`, as support reads them."""
+        form = urllib.parse.urlencode({"token": self.service.tokens["support"], "next": ""}).encode()
+        sent = {"Content-Type": "application/x-www-form-urlencoded"}
+        signed = self.service.must("POST", "/console/login", form, role=None, status=303, headers=sent)
+        cookie = {"Cookie": signed.headers["Set-Cookie"].split(";")[0]}
+        return [self.service.must("GET", path, role=None, headers=cookie).body for path in paths]
+
     def end(self):
         self.gate.drain()
         self.service.end()
@@ -86,6 +95,9 @@ def everything_agrees(world):
             expect(versions.get(name), f"no version of {name} in {versions}")
         kept = system.kept()
         expect_equal((kept["outcome"], kept["report"]), ("passed", report), "what is kept of the run")
+    page = system.pages("/console/selftest")[0]
+    for shown in ("Everything agrees", "token_expired", "os_permission_denied", "sendgate-selftest.active"):
+        expect(shown in page, f"the console does not show {shown}: {page}")
     reader = world.reader(("approved", "deferred", "dropped", "selftest"))
     topics = [(output.topic, output.record["reason"]) for output in reader.to_end()]
     wanted = [("dropped", "os_permission_denied"), ("dropped", "token_expired"), ("selftest", "ok")] * 2
@@ -155,6 +167,9 @@ def a_wrong_policy_is_named(world):
     told = named[("active", "decision.policy_version")]
     expect_equal((told["expected"], told["found"]), (own, "another"), "the versions")
     expect_equal({what for _, what in named}, {"decision.policy_version"}, "what is named")
+    page = system.pages("/console/selftest")[0]
+    for shown in ("decision.policy_version", own, "another"):
+        expect(shown in page, f"the console does not show {shown}: {page}")
     # The same where it is the service that has the other one: then what it would decide says so.
     code, report = system.selftest(config=[f"policy.file={path}"])
     expect_equal(code, DISAGREES, "exit code")
