@@ -32,6 +32,8 @@ let package = Package(
     .target(name: "CKafka", cSettings: c, linkerSettings: [.linkedLibrary("rdkafka")]),
     .target(name: "CJSON", cxxSettings: cxx, linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CCrypto", cSettings: c, linkerSettings: [.linkedLibrary("crypto")]),
+    .target(
+      name: "CTLS", cSettings: c, linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(name: "CHTTP", cSettings: c, linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CShims", cSettings: c),
     // The contracts that are served, taken from deploy/contracts when this is compiled.
@@ -79,7 +81,7 @@ let package = Package(
       name: "sendgate",
       dependencies: [
         "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Evidence",
-        "Web", "Broker", "Simulation", "CCrypto",
+        "Web", "Broker", "Simulation", "CCrypto", "CTLS",
       ],
       swiftSettings: swift),
 

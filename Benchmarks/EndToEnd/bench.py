@@ -25,8 +25,8 @@ from confluent_kafka.admin import AdminClient
 import chart
 import cores
 
-ROLES = ["candidate", "candidate.security", "approved", "deferred", "dropped", "receipts", "state", "state.security",
-         "preferences.state", "preferences.defaults", "preferences.events", "preferences.audit"]
+ROLES = ["candidate", "candidate.security", "approved", "deferred", "dropped", "selftest", "receipts", "state",
+         "state.security", "preferences.state", "preferences.defaults", "preferences.events", "preferences.audit"]
 OUTPUTS = ["approved", "deferred", "dropped"]
 # A run's own: what it writes, and what it remembers.
 OWN = OUTPUTS + ["state", "state.security"]

@@ -5,6 +5,7 @@ public enum TopicRole: String, CaseIterable, Sendable {
   case approved = "notifications.approved"
   case deferred = "notifications.deferred"
   case dropped = "notifications.dropped"
+  case selfTest = "notifications.selftest"
   case receipts = "notifications.receipts"
   case state = "notifications.state"
   case stateSecurity = "notifications.state.security"
@@ -34,7 +35,7 @@ public struct TopicNames: Sendable {
 public enum PartitionCountRules {
   /// Topics whose counts are compared, besides the candidates themselves.
   public static let compared: [TopicRole] = [
-    .candidate, .candidateSecurity, .approved, .deferred, .dropped, .receipts, .state,
+    .candidate, .candidateSecurity, .approved, .deferred, .dropped, .selfTest, .receipts, .state,
     .stateSecurity, .preferences,
   ]
 
@@ -45,7 +46,9 @@ public enum PartitionCountRules {
   ) -> [String] {
     guard let candidates = counts[.candidate] else { return [] }
     var found: [String] = []
-    for role in [TopicRole.approved, .deferred, .dropped, .receipts, .state, .preferences] {
+    for role in [
+      TopicRole.approved, .deferred, .dropped, .selfTest, .receipts, .state, .preferences,
+    ] {
       guard let count = counts[role], count != candidates else { continue }
       found.append(
         "\(names[role]) has \(count) partitions, \(names[.candidate]) has \(candidates); "

@@ -49,7 +49,7 @@ public struct TopicPlan: Sendable {
     switch role {
     // A decision carries its candidate's headers, so it must have as much room as its candidate: one
     // that is refused for its size is written again and again, and its partition stands still.
-    case .approved, .deferred, .dropped: [("max.message.bytes", messageBytesMax)]
+    case .approved, .deferred, .dropped, .selfTest: [("max.message.bytes", messageBytesMax)]
     // Behind an erasure that the user came back from, compaction leaves the new document alone: a
     // gate that is down for less than this still sees both, and ends what was held before.
     case .preferences: [("min.compaction.lag.ms", 86_400_000)]
@@ -71,6 +71,9 @@ public struct TopicPlan: Sendable {
       [("cleanup.policy", "delete"), ("max.message.bytes", "\(messageBytesMax)")]
     case .approved, .dropped, .receipts, .preferenceEvents:
       [("cleanup.policy", "delete")]
+    case .selfTest:
+      // A few records a run, of which the index keeps what is worth keeping.
+      [("cleanup.policy", "delete"), ("retention.ms", "604800000")]
     }
   }
 

@@ -7,23 +7,30 @@ public struct OutputTopicNames: Sendable {
   public var approved: String
   public var deferred: String
   public var dropped: String
+  /// Approvals of users that nobody is (`SelfTestUser`).
+  public var selfTest: String
   /// The lane's own.
   public var state: String
 
-  public init(approved: String, deferred: String, dropped: String, state: String) {
+  public init(
+    approved: String, deferred: String, dropped: String, selfTest: String, state: String
+  ) {
     self.approved = approved
     self.deferred = deferred
     self.dropped = dropped
+    self.selfTest = selfTest
     self.state = state
   }
 }
 
 /// The route of a decision: the topic of its outcome, at its candidate's partition, so that what
-/// comes of one user has one order and one owner.
+/// comes of one user has one order and one owner. An approval of the self-test's user goes to a topic
+/// that no dispatcher reads, in the same transaction and with everything else that comes of it.
 struct OutputTopics {
   private let approved: ProducerTopic
   private let deferred: ProducerTopic
   private let dropped: ProducerTopic
+  private let selfTest: ProducerTopic
   private let state: ProducerTopic
   private let producer: KafkaProducer
 
@@ -37,6 +44,7 @@ struct OutputTopics {
     approved = producer.topic(names.approved)
     deferred = producer.topic(names.deferred)
     dropped = producer.topic(names.dropped)
+    selfTest = producer.topic(names.selfTest)
     state = producer.topic(names.state)
     self.producer = producer
   }
@@ -113,14 +121,15 @@ struct OutputTopics {
     _ output: OutputRecord, _ partition: Int32, _ headers: CarriedHeaders
   ) -> ProduceRefusal? {
     producer.produceDecision(
-      to: topic(of: output.outcome), partition: partition, key: output.key, value: output.value,
+      to: topic(of: output), partition: partition, key: output.key, value: output.value,
       carrying: headers, outcome: output.outcome.name, reason: output.reason.name,
       notificationID: output.notificationID)
   }
 
-  private func topic(of outcome: Outcome) -> ProducerTopic {
-    switch outcome {
-    case .approved: approved
+  private func topic(of output: OutputRecord) -> ProducerTopic {
+    switch output.outcome {
+    // The key of an approval, and of a hold that is released, is the user.
+    case .approved: SelfTestUser.isReserved(output.key) ? selfTest : approved
     case .deferred: deferred
     case .dropped: dropped
     }
@@ -144,7 +153,7 @@ struct OutputTopics {
         _ = producer.flush(timeoutMs: Self.sliceMs)
         waitedMs += Self.sliceMs
       } else {
-        let error = producer.error(of: refusal, topic: topic(of: output.outcome))
+        let error = producer.error(of: refusal, topic: topic(of: output))
         try failing { () throws(KafkaError) in throw error }
       }
       guard let next = produce(output, partition, headers) else { return }

@@ -7,9 +7,12 @@ public struct PathValues: Sendable {
 
   /// The value of a name that the template has; asking for another is a bug and traps.
   public subscript(_ name: String) -> String {
-    guard let at = names.firstIndex(of: name) else { preconditionFailure("no {\(name)}") }
-    return values[at]
+    guard let value = value(of: name) else { preconditionFailure("no {\(name)}") }
+    return value
   }
+
+  /// The same; nil where the template has no such name.
+  func value(of name: String) -> String? { names.firstIndex(of: name).map { values[$0] } }
 }
 
 /// Where paths lead, by templates such as `/v1/users/{user_id}/preferences`. A template's literal

@@ -75,7 +75,7 @@ private func read(_ topic: String, _ bootstrap: String) throws -> [Stored] {
     let before = run(["topics", "check"], bootstrap)
     #expect(before.code == 78)
     #expect(before.error.contains("notifications.candidate does not exist"))
-    #expect(before.error.split(separator: "\n").count == 13)
+    #expect(before.error.split(separator: "\n").count == 14)
 
     #expect(run(["topics", "create"], bootstrap).code == 0)
     #expect(run(["topics", "check"], bootstrap).code == 0)

@@ -1,10 +1,10 @@
 import CKafka
 import Gate
-import Pipeline
 import Testing
 
 @testable import Consumer
 @testable import Kafka
+@testable import Pipeline
 @testable import Producer
 
 @Suite(.serialized) struct MockClusterTests {
@@ -103,7 +103,8 @@ import Testing
       properties: try OutputProducerProperties.make(
         cluster.properties, transactionalID: nil, transactionTimeoutMs: 0), onEvent: { _ in })
     let topics = OutputTopicNames(
-      approved: "approved", deferred: "deferred", dropped: "dropped", state: "state")
+      approved: "approved", deferred: "deferred", dropped: "dropped", selfTest: "selftest",
+      state: "state")
     var output = OutputTopics(topics, of: producer)
     try reader.assignFromStart([0])
     let batch = RecordBatch(recordsMax: 8)
@@ -155,6 +156,55 @@ import Testing
     }
   }
 
+  /// Decided or released: what is approved for a user that nobody is never reaches a dispatcher.
+  @Test func approvalsOfTheSelfTestGoToATopicOfTheirOwn() throws {
+    let cluster = try MockCluster(topic: "in", partitions: 1)
+    defer { cluster.close() }
+    for topic in ["approved", "deferred", "dropped", "selftest"] {
+      cluster.create(topic, partitions: 1)
+    }
+    let producer = try KafkaProducer(
+      properties: try OutputProducerProperties.make(
+        cluster.properties, transactionalID: nil, transactionTimeoutMs: 0), onEvent: { _ in })
+    defer { producer.close() }
+    var topics = OutputTopics(
+      OutputTopicNames(
+        approved: "approved", deferred: "deferred", dropped: "dropped", selfTest: "selftest",
+        state: "state"), of: producer)
+    for user in ["sendgate-selftest.active", "sendgate-selftest", "u"] {
+      for outcome in Outcome.allCases {
+        try user.withBytes { key in
+          let output = OutputRecord(
+            outcome: outcome, reason: .ok, category: nil, inputIndex: 0, key: key, value: key,
+            notificationID: nil)
+          let input = InputRecord(
+            partition: 0, offset: 0, timestampMs: 0, key: nil, value: nil, handle: nil)
+          let hold = HoldOutcome(
+            partition: 0, record: output, headers: UnsafeRawBufferPointer(start: nil, count: 0),
+            endedKey: nil)
+          try withUnsafePointer(to: output) { output in
+            try withUnsafePointer(to: input) { input in
+              try topics.write(
+                UnsafeBufferPointer(start: output, count: 1),
+                of: UnsafeBufferPointer(start: input, count: 1), queueFullMsMax: 100)
+            }
+          }
+          try withUnsafePointer(to: hold) { hold in
+            try topics.writeHolds(UnsafeBufferPointer(start: hold, count: 1), queueFullMsMax: 100)
+          }
+        }
+      }
+    }
+    #expect(producer.flush(timeoutMs: 10_000))
+    let all = ["sendgate-selftest.active", "sendgate-selftest", "u"].flatMap { [$0, $0] }
+    for (topic, keys) in [
+      ("approved", Array(all.dropFirst(2))), ("selftest", Array(all.prefix(2))),
+      ("deferred", all), ("dropped", all),
+    ] {
+      #expect(try Self.read(topic, cluster, count: keys.count).map(\.key) == keys, "\(topic)")
+    }
+  }
+
   @Test func deliveryFailuresAreCountedWithoutAReportForEachSuccess() throws {
     let cluster = try MockCluster(topic: "out", partitions: 1)
     defer { cluster.close() }
@@ -195,7 +245,8 @@ import Testing
         small, transactionalID: nil, transactionTimeoutMs: 0), onEvent: { _ in })
     var output = OutputTopics(
       OutputTopicNames(
-        approved: "approved", deferred: "deferred", dropped: "dropped", state: "state"),
+        approved: "approved", deferred: "deferred", dropped: "dropped", selfTest: "selftest",
+        state: "state"),
       of: producer)
     try reader.assignFromStart([0])
     let batch = RecordBatch(recordsMax: 8)
@@ -238,7 +289,8 @@ import Testing
         properties: try OutputProducerProperties.make(
           cluster.properties, transactionalID: "t", transactionTimeoutMs: 10_000),
         topics: OutputTopicNames(
-          approved: "approved", deferred: "deferred", dropped: "dropped", state: "state"),
+          approved: "approved", deferred: "deferred", dropped: "dropped", selfTest: "selftest",
+          state: "state"),
         inputTopic: "in", groupID: "g"), onEvent: { _ in })
     defer { sink.close() }
     try sink.replace()

@@ -74,7 +74,7 @@ import Testing
 
   /// A decision carries its candidate's headers: an output must take what the candidates' topic takes.
   @Test func outputsTakeAsLargeRecordsAsCandidates() {
-    for role in [TopicRole.approved, .deferred, .dropped] {
+    for role in [TopicRole.approved, .deferred, .dropped, .selfTest] {
       for (value, isGood) in [
         ("1000", false), ("1048587", false), ("1048588", true), ("9000000", true),
       ] {
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: [
-    TopicRole.approved, .deferred, .dropped, .receipts, .state, .preferences,
+    TopicRole.approved, .deferred, .dropped, .selfTest, .receipts, .state, .preferences,
   ])
   func anUnequalOneIsNamedWithBothCounts(role: TopicRole) {
     for count: Int32 in [5, 12] {
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func candidatesRaisedAloneAreUnequalToAll() {
-    #expect(Self.violations { $0[.candidate] = 12 }.count == 6)
+    #expect(Self.violations { $0[.candidate] = 12 }.count == 7)
   }
 
   @Test func securityMayNotHaveMoreAndItsStateHasTheSame() {

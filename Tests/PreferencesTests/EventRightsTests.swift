@@ -30,7 +30,12 @@ import Testing
           let isAllowed = asking == role || asking == .admin
           let denial = EventRights.denial(asking, event)
           #expect((denial == nil) == isAllowed, "\(asking) \(body)")
-          #expect(isAllowed || denial?.member == "type")
+          #expect(isAllowed || denial?.member == (asking == .selftest ? "user_id" : "type"))
+          var reserved = event
+          reserved.userID = "sendgate-selftest.active"
+          let isOwn = asking == .selftest || asking == .admin
+          #expect((EventRights.denial(asking, reserved) == nil) == isOwn, "\(asking) \(body)")
+          #expect(isOwn || EventRights.denial(asking, reserved)?.member == "user_id")
         }
         var override = event
         override.source = .adminOverride

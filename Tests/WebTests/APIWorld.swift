@@ -1,3 +1,4 @@
+import Evidence
 import Gate
 import Pipeline
 import Preferences
@@ -39,7 +40,10 @@ final class APIWorld {
   let clock = Clock()
 
   /// - Parameter aheadMs: of the store's clock, the API's.
-  init(limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0) throws {
+  init(
+    limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0,
+    keepSelfTest: (@Sendable (SelfTestRun) throws(StoreError) -> Void)? = nil
+  ) throws {
     service = try PreferenceService(
       database: .sqlite(path: folder.file("p.db")),
       machine: PreferenceMachine(policy: policy, zones: Zones()),
@@ -66,7 +70,7 @@ final class APIWorld {
         metrics: { registry.render() }, heartbeats: [],
         readiness: { [ReadinessCheck(name: "store")] }),
       registry: registry, log: Logger(format: .json, sink: { _ in }),
-      nowMs: { [clock] in clock.read() + aheadMs })
+      nowMs: { [clock] in clock.read() + aheadMs }, keepSelfTest: keepSelfTest)
   }
 
   func close() { service.close() }

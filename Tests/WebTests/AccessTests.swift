@@ -62,7 +62,7 @@ private final class Clock: Sendable {
   ("\nwéb app \(String(repeating: "0", count: 64))", "line 2: the name"),
   (
     "web root \(String(repeating: "0", count: 64))",
-    "line 1: the role is none of app, support, admin"
+    "line 1: the role is none of app, support, admin, selftest"
   ),
   ("web app \(String(repeating: "0", count: 63))", "line 1: the hash"),
   ("web app \(String(repeating: "g", count: 64))", "line 1: the hash"),

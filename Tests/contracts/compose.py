@@ -34,6 +34,7 @@ def check(contracts, root, topics, command):
         "notifications.approved",
         "notifications.deferred",
         "notifications.dropped",
+        "notifications.selftest",
         "notifications.state",
         "notifications.state.security",
     ):

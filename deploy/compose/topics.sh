@@ -43,6 +43,7 @@ topic notifications.candidate.security "$SECURITY_PARTITIONS" cleanup.policy=del
 topic notifications.approved "$PARTITIONS" cleanup.policy=delete
 topic notifications.deferred "$PARTITIONS" cleanup.policy=compact
 topic notifications.dropped "$PARTITIONS" cleanup.policy=delete retention.ms=2592000000
+topic notifications.selftest "$PARTITIONS" cleanup.policy=delete retention.ms=604800000
 topic notifications.receipts "$PARTITIONS" cleanup.policy=delete
 topic notifications.state "$PARTITIONS" cleanup.policy=compact
 topic notifications.state.security "$SECURITY_PARTITIONS" cleanup.policy=compact
@@ -57,7 +58,8 @@ may_write security-team notifications.candidate.security
 may_write producer notifications.candidate
 
 # The gate alone says what is approved, held or dropped, and keeps its own state.
-may_write gate notifications.approved notifications.deferred notifications.dropped
+# What is approved for the self-test's users goes to a topic that no dispatcher may read.
+may_write gate notifications.approved notifications.deferred notifications.dropped notifications.selftest
 may_write gate notifications.state notifications.state.security
 may_read gate notifications.candidate notifications.candidate.security notifications.receipts
 may_read gate notifications.deferred notifications.state notifications.state.security
@@ -83,6 +85,11 @@ may_read dispatcher notifications.receipts
 may_use_groups dispatcher sendgate.dispatch
 acl --allow-principal User:dispatcher --operation Write --operation Describe \
   --transactional-id sendgate.dispatch --resource-pattern-type prefixed
+
+# Writes a notification for users that nobody is, and reads what every part makes of it (`sendgate selftest`).
+may_write selftest notifications.candidate
+may_read selftest preferences.state notifications.approved notifications.deferred notifications.dropped
+may_read selftest notifications.selftest
 
 may_read analyst notifications.dropped
 may_use_groups analyst analyst

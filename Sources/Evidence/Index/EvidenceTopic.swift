@@ -15,15 +15,13 @@ struct EvidenceTopic: Sendable, Equatable {
   var content: Content
 
   static func all(_ names: TopicNames) -> [EvidenceTopic] {
-    let selfTest = TopicRole(rawValue: "notifications.selftest").map {
-      EvidenceTopic(name: names[$0], content: .selfTest)
-    }
-    return [
+    [
       EvidenceTopic(name: names[.preferences], content: .preferences),
       EvidenceTopic(name: names[.approved], content: .approved),
       EvidenceTopic(name: names[.deferred], content: .deferred),
       EvidenceTopic(name: names[.dropped], content: .dropped),
+      EvidenceTopic(name: names[.selfTest], content: .selfTest),
       EvidenceTopic(name: names[.receipts], content: .receipts),
-    ] + (selfTest.map { [$0] } ?? [])
+    ]
   }
 }

@@ -83,6 +83,9 @@ public final class Policy: @unchecked Sendable {
   /// Whether any category has a cap.
   public var hasCaps: Bool { rules.capCounts != SIMD4<UInt8>() }
 
+  /// Whether a category has one.
+  public func hasCap(on category: Category) -> Bool { rules.isCapped(category) }
+
   init(_ document: PolicyDocument) {
     version = document.version
     fallbackTimezone = document.fallbackTimezone

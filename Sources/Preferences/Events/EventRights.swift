@@ -8,6 +8,9 @@ public enum Role: String, Sendable, CaseIterable {
   case support
   /// People and programs that run the service.
   case admin
+  /// The self-test, which has users of its own and may touch nobody else's: a monitor's token need not
+  /// open anything.
+  case selftest
 }
 
 /// Which role may say what, over HTTP and over Kafka alike. What a user may choose at all is the
@@ -23,6 +26,14 @@ public enum EventRights {
   /// Nil where it may.
   public static func denial(_ role: Role, _ event: PreferenceEvent) -> Denial? {
     if role == .admin { return nil }
+    guard SelfTestUser.isReserved(event.userID.text) == (role == .selftest) else {
+      let words =
+        role == .selftest
+        ? "the role selftest speaks for the self-test's own users alone"
+        : "the self-test's users are changed by the roles selftest and admin alone"
+      return Denial(member: "user_id", words: words)
+    }
+    if role == .selftest { return nil }
     if event.source == .adminOverride {
       return Denial(member: "source", words: "only the role admin may write source admin_override")
     }

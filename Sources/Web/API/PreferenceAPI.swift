@@ -1,3 +1,4 @@
+import Evidence
 import Gate
 import Preferences
 import Telemetry
@@ -13,11 +14,13 @@ public struct PreferenceAPI: Sendable {
   private let metrics: APIMetrics
   private let log: Logger
 
+  /// - Parameter keepSelfTest: keeps a run of the self-test; nil: no index is kept.
   public init(
     service: PreferenceService, policy: Policy, desk: SupportDesk, keeper: Gatekeeper,
     health: HealthSource,
     registry: MetricRegistry, log: Logger,
-    nowMs: @escaping @Sendable () -> Int64 = SystemTime.wallClockMs
+    nowMs: @escaping @Sendable () -> Int64 = SystemTime.wallClockMs,
+    keepSelfTest: (@Sendable (SelfTestRun) throws(StoreError) -> Void)? = nil
   ) {
     self.keeper = keeper
     self.log = log
@@ -26,6 +29,7 @@ public struct PreferenceAPI: Sendable {
     DeviceEndpoints(service: service, nowMs: nowMs).add(to: &router)
     EvidenceEndpoints(service: service, nowMs: nowMs).add(to: &router)
     DecisionEndpoints(desk: desk).add(to: &router)
+    SelfTestEndpoints(keep: keepSelfTest).add(to: &router)
     SupportEndpoints(service: service, policy: policy, nowMs: nowMs).add(to: &router)
     ServiceEndpoints(health: health).add(to: &router)
     self.router = router
@@ -85,10 +89,7 @@ public struct PreferenceAPI: Sendable {
     case .open: try keeper.admitUnknown(request)
     case .roles(let roles):
       let bearer = try keeper.admit(request)
-      guard roles.contains(bearer.role) else {
-        throw .forbidden(
-          "this takes a token of role \(roles.map(\.rawValue).joined(separator: " or "))")
-      }
+      try SelfTestRole.check(bearer.role, of: roles, request.method, path)
       call.bearer = bearer
     }
     try call.readArguments(endpoint.arguments)

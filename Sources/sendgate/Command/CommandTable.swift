@@ -15,6 +15,7 @@ enum CommandTable {
     AuditCommand.command,
     ExplainCommand.command,
     TokenCommand.command,
+    SelfTestCommand.command,
     BrokerCommand.command,
     SimulateCommand.command,
   ]

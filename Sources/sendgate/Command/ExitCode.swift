@@ -1,4 +1,4 @@
-/// How the command ends: the codes of sysexits.h, and one of its own.
+/// How the command ends: the codes of sysexits.h, and some of its own.
 enum ExitCode {
   static let ok: Int32 = 0
   /// The command line is wrong.
@@ -22,6 +22,10 @@ enum ExitCode {
   /// Another process has taken this one's place. Its own code, so that a supervisor waits before it
   /// starts this one again, instead of fencing the other in turn.
   static let fenced: Int32 = 80
+  /// The self-test ran, and something does not agree.
+  static let disagreement: Int32 = 81
+  /// The self-test could not be run, so that nothing is known.
+  static let notRun: Int32 = 82
 }
 
 /// Why a command cannot go on: what to say, and how to end.

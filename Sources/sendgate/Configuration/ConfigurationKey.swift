@@ -112,6 +112,7 @@ extension ConfigurationKey {
     (.approved, "topics.approved"),
     (.deferred, "topics.deferred"),
     (.dropped, "topics.dropped"),
+    (.selfTest, "topics.selftest"),
     (.receipts, "topics.receipts"),
     (.state, "topics.state"),
     (.stateSecurity, "topics.state.security"),

@@ -58,6 +58,14 @@ struct JSONLine {
     text += "\(number)"
   }
 
+  mutating func add(_ name: String, flag: Bool) { add(name, raw: flag ? "true" : "false") }
+
+  /// A value that is JSON already.
+  mutating func add(_ name: String, raw: String) {
+    key(name)
+    text += raw
+  }
+
   private mutating func key(_ name: String) {
     if !isFirst { text += "," }
     isFirst = false

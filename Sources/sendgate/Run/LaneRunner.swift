@@ -68,7 +68,7 @@ final class LaneRunner: Sendable {
     let names = world.topicNames
     let outputs = OutputTopicNames(
       approved: names[.approved], deferred: names[.deferred], dropped: names[.dropped],
-      state: names[stateRole])
+      selfTest: names[.selfTest], state: names[stateRole])
     let isExact = world.configuration.delivery == .exactlyOnce
     let properties = try KafkaClients.outputs(world.configuration, lane, worker: worker)
     tell(properties, "\(name) producer")

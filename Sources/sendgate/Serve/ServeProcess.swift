@@ -103,7 +103,7 @@ final class ServeProcess {
       })
     let api = PreferenceAPI(
       service: opened.service, policy: opened.policy, desk: desk, keeper: keeper, health: health,
-      registry: registry, log: log)
+      registry: registry, log: log, keepSelfTest: keepSelfTest)
     let console = Console(
       desk: desk, keeper: keeper, isSecure: configuration.isSecure, registry: registry, log: log)
     let pages = links.map { links in
@@ -123,6 +123,12 @@ final class ServeProcess {
     } catch {
       throw CommandFailure(ExitCode.unavailable, "serve.address: \(error)")
     }
+  }
+
+  /// Nil where no index is kept.
+  private var keepSelfTest: (@Sendable (SelfTestRun) throws(StoreError) -> Void)? {
+    guard let evidence else { return nil }
+    return { (run) throws(StoreError) in try evidence.add(run) }
   }
 
   private func turn() {

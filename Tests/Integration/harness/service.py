@@ -10,7 +10,7 @@ from harness.brokers import free_port
 from harness.checking import CheckFailed, expect_equal, until
 from harness.processes import Process
 
-ROLES = ("app", "support", "admin")
+ROLES = ("app", "support", "admin", "selftest")
 PLENTY = 1_000_000
 SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
 

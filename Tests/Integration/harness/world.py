@@ -14,8 +14,8 @@ from harness.reading import Reader
 from harness.records import encode
 
 TOPICS = (
-    "candidate candidate.security approved deferred dropped receipts state state.security preferences.state"
-    " preferences.defaults preferences.events preferences.audit"
+    "candidate candidate.security approved deferred dropped selftest receipts state state.security"
+    " preferences.state preferences.defaults preferences.events preferences.audit"
 ).split()
 COMPACTED = frozenset({"deferred", "state", "state.security", "preferences.state", "preferences.defaults"})
 OUTPUTS = ("approved", "deferred", "dropped")

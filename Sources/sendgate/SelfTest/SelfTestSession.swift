@@ -1,0 +1,296 @@
+import Gate
+import Glibc
+import Kafka
+import Producer
+import Telemetry
+import Web
+
+/// One run: the self-test's users are put into their states through the preference service, a
+/// notification each goes through the gate, and what every part says of it is collected.
+final class SelfTestSession {
+  let settings: SelfTestSettings
+  private let log: Logger
+  private let watch: OutputWatch
+  private let publisher: CandidatePublisher
+  /// Nobody else's notifications begin so.
+  private let runID = NewEventID.make("selftest")
+  private let startedAtMs = SystemTime.wallClockMs()
+  private let startedNs = SystemTime.monotonicNs()
+  private var found: [SelfTestState: SelfTestFindings] = [:]
+  private var sentCount: [SelfTestState: Int] = [:]
+  /// Seen on `notifications.approved`, whatever became of the rest.
+  private var leaks: [Disagreement] = []
+  private var seconds: [(step: String, seconds: Double)] = []
+
+  private static let pollMs: Int32 = 50
+  private static let resendMs: Int64 = 1_000
+  private static let lookMs: UInt32 = 200
+  private static let expiryMs: Int64 = 600_000
+
+  init(_ settings: SelfTestSettings, _ log: Logger) throws(CommandFailure) {
+    self.settings = settings
+    self.log = log
+    watch = try OutputWatch(
+      settings.gate, users: SelfTestState.allCases.map(\.userID), log)
+    do throws(ConfigurationError) {
+      publisher = try CandidatePublisher(
+        topic: settings.gate.topics[.candidate], properties: settings.gate.kafkaProperties,
+        onEvent: kafkaEvents(to: log, client: "self-test publisher"))
+    } catch {
+      watch.close()
+      throw CommandFailure(error)
+    }
+    for state in SelfTestState.allCases { found[state] = SelfTestFindings() }
+  }
+
+  func close() {
+    publisher.close()
+    watch.close()
+  }
+
+  /// Throws where it could not be run; what does not agree is in the report.
+  func run() throws(CommandFailure) -> SelfTestReport {
+    try step("start") { () throws(CommandFailure) in
+      try watch.start(timeoutMs: Int32(settings.stepTimeoutMs))
+    }
+    try step("preferences") { () throws(CommandFailure) in
+      for state in SelfTestState.allCases { try prepare(state) }
+    }
+    try step("published") { () throws(CommandFailure) in
+      try wait { isPublished($0) }
+    }
+    try step("decisions") { () throws(CommandFailure) in try decide() }
+    try step("index") { () throws(CommandFailure) in try lookIntoIndex() }
+    // What came after the first decision that counted: another one, or one on another topic.
+    watch.poll(timeoutMs: Self.pollMs * 4, take)
+    return report()
+  }
+
+  private func step(
+    _ name: String, _ body: () throws(CommandFailure) -> Void
+  ) throws(CommandFailure) {
+    let beganNs = SystemTime.monotonicNs()
+    try body()
+    seconds.append((name, Double(SystemTime.monotonicNs() - beganNs) / 1e9))
+  }
+
+  /// Reads what comes until it is so of every state, or the step's time is up.
+  private func wait(
+    _ isSettled: (SelfTestState) -> Bool, eachTurn: () throws(CommandFailure) -> Void = {}
+  ) throws(CommandFailure) {
+    let deadlineNs = SystemTime.monotonicNs() + Int64(settings.stepTimeoutMs) * 1_000_000
+    while !SelfTestState.allCases.allSatisfy(isSettled), SystemTime.monotonicNs() < deadlineNs {
+      watch.poll(timeoutMs: Self.pollMs, take)
+      if let problem = watch.problem { throw CommandFailure(ExitCode.notRun, problem) }
+      try eachTurn()
+    }
+  }
+
+  private func take(_ record: OutputWatch.Record) {
+    guard let state = SelfTestState.allCases.first(where: { Array($0.userID.utf8) == record.key })
+    else { return }
+    if record.role == .preferences {
+      found[state]!.published = (record.offset, record.value)
+      return
+    }
+    if record.role == .approved {
+      leaks.append(
+        Disagreement(
+          state: state, what: "approved", expected: "no record of the self-test's users",
+          found: "\(record.topic) \(record.partition)@\(record.offset)",
+          look: SelfTestPlace.routing))
+    }
+    guard record.value.at("notification_id")?.string == found[state]!.notificationID else { return }
+    found[state]!.decisions.append(
+      SelfTestFindings.Decision(
+        role: record.role, topic: record.topic, partition: record.partition,
+        offset: record.offset, record: record.value))
+  }
+
+  // MARK: The preference service
+
+  private func prepare(_ state: SelfTestState) throws(CommandFailure) {
+    let user = "/v1/users/\(state.userID)"
+    let device = "\(user)/devices/\(state.deviceID)"
+    let category = "\(settings.category.name)"
+    for seen in [state.deviceBefore, state.device] {
+      let body = JSONLine.make { line in
+        line.add("platform", seen.platform)
+        line.add("os_permission", seen.osPermission)
+        line.add("token_status", seen.tokenStatus)
+        line.add("timezone", "UTC")
+        line.add("region", "US")
+      }
+      try must("PUT", device, body)
+    }
+    try must(
+      "PUT", "\(user)/choices/\(category)", #"{"state":"user-on","source":"in_app_settings"}"#)
+    found[state]!.preferences = try get("\(user)/preferences")
+    found[state]!.settings = try get("\(device)/settings")
+    found[state]!.now = try get("/v1/evidence/users/\(state.userID)/now")
+  }
+
+  private func must(_ method: String, _ path: String, _ body: String) throws(CommandFailure) {
+    let reply = try ask(method, path, body)
+    guard reply.isGood else { throw Self.refused(method, path, reply) }
+  }
+
+  /// Nil where there is no such thing.
+  private func get(_ path: String) throws(CommandFailure) -> JSONValue? {
+    let reply = try ask("GET", path)
+    if reply.status == 404 { return nil }
+    guard reply.isGood else { throw Self.refused("GET", path, reply) }
+    return reply.json
+  }
+
+  private func ask(
+    _ method: String, _ path: String, _ body: String? = nil
+  ) throws(CommandFailure) -> ServiceClient.Reply {
+    do throws(ServiceFailure) {
+      return try settings.service.ask(method, path, body: body)
+    } catch {
+      throw CommandFailure(
+        ExitCode.notRun, "the preference service did not answer \(method) \(path): \(error.words)")
+    }
+  }
+
+  private static func refused(
+    _ method: String, _ path: String, _ reply: ServiceClient.Reply
+  ) -> CommandFailure {
+    CommandFailure(
+      ExitCode.notRun,
+      "the preference service answered \(method) \(path) with \(reply.status): \(reply.excerpt)")
+  }
+
+  private func isPublished(_ state: SelfTestState) -> Bool {
+    guard let wanted = found[state]!.version else { return true }
+    return (found[state]!.published?.document.at("version")?.integer ?? 0) >= wanted
+  }
+
+  // MARK: The gate
+
+  /// A gate that has not followed yet is given the step's time to: what it decides until then is asked
+  /// again, under another id.
+  private func decide() throws(CommandFailure) {
+    var resendAtNs: [SelfTestState: Int64] = [:]
+    func send(_ states: [SelfTestState]) throws(CommandFailure) {
+      guard !states.isEmpty else { return }
+      try publish(states)
+      for state in states {
+        resendAtNs[state] = SystemTime.monotonicNs() + Self.resendMs * 1_000_000
+      }
+    }
+    try send(SelfTestState.allCases)
+    try wait(isDecided) { () throws(CommandFailure) in
+      let nowNs = SystemTime.monotonicNs()
+      try send(
+        SelfTestState.allCases.filter { state in
+          !isDecided(state) && !found[state]!.decisions.isEmpty && resendAtNs[state]! <= nowNs
+        })
+    }
+  }
+
+  /// By a document that is not older than the one that the service has answered.
+  private func isDecided(_ state: SelfTestState) -> Bool {
+    guard let decision = found[state]!.decisions.last else { return false }
+    return (decision.record.at("preference_version")?.integer ?? 0) >= found[state]!.version ?? 0
+  }
+
+  private func publish(_ states: [SelfTestState]) throws(CommandFailure) {
+    do throws(KafkaError) {
+      for state in states {
+        sentCount[state, default: 0] += 1
+        let id = "\(runID)-\(state.rawValue)-\(sentCount[state]!)"
+        found[state]!.notificationID = id
+        found[state]!.decisions = []
+        let value = JSONLine.make { line in
+          line.add("notification_id", id)
+          line.add("user_id", state.userID)
+          line.add("device_id", state.deviceID)
+          line.add("category", "\(settings.category.name)")
+          line.add("expires_at", RFC3339.text(ms: SystemTime.wallClockMs() + Self.expiryMs))
+        }
+        let key = Array(state.userID.utf8)
+        let bytes = Array(value.utf8)
+        try key.withUnsafeBytes { key in
+          bytes.withUnsafeBytes { value in
+            Result { () throws(KafkaError) in try publisher.publish(key: key, value: value) }
+          }
+        }.get()
+      }
+      try publisher.finish(timeoutMs: Int32(settings.stepTimeoutMs))
+    } catch {
+      throw CommandFailure(
+        ExitCode.notRun, "no notification could be written to be decided: \(error)")
+    }
+  }
+
+  // MARK: The index
+
+  private func lookIntoIndex() throws(CommandFailure) {
+    let deadlineNs = SystemTime.monotonicNs() + Int64(settings.stepTimeoutMs) * 1_000_000
+    while true {
+      let missing = SelfTestState.allCases.filter {
+        !found[$0]!.decisions.isEmpty && found[$0]!.attempt == nil
+      }
+      for state in missing {
+        let id = found[state]!.notificationID
+        let answer = try get("/v1/evidence/users/\(state.userID)?limit=50")
+        found[state]!.attempt = answer?.at("items")?.elements.lazy
+          .compactMap { $0.at("decision") }
+          .first { $0.at("notification_id")?.string == id }
+      }
+      if missing.allSatisfy({ found[$0]!.attempt != nil }) { return }
+      if SystemTime.monotonicNs() >= deadlineNs { break }
+      usleep(Self.lookMs * 1_000)
+    }
+    let state = try indexState()
+    for each in SelfTestState.allCases { found[each]!.indexState = state }
+  }
+
+  private func indexState() throws(CommandFailure) -> String {
+    let reply = try ask("GET", "/v1/evidence/state")
+    guard reply.isGood, let state = reply.json else {
+      return reply.code == "no_index"
+        ? "no index is kept (evidence.database is not set)"
+        : "the index does not say how far it is (\(reply.status))"
+    }
+    let fresh = state.at("fresh_at")?.string ?? "never"
+    return "the index was up to date at \(fresh), \(state.at("records_behind")?.shown ?? "?")"
+      + " records behind"
+  }
+
+  // MARK: The end
+
+  private func report() -> SelfTestReport {
+    let states = SelfTestState.allCases.map { state in
+      var comparison = SelfTestComparison(
+        state, category: "\(settings.category.name)", policyVersion: settings.policy.version,
+        waitedSeconds: settings.stepTimeoutMs / 1_000)
+      comparison.compare(found[state]!)
+      return SelfTestReport.OfState(
+        state: state, found: found[state]!, disagreements: comparison.disagreements)
+    }
+    return SelfTestReport(
+      runID: runID, atMs: startedAtMs,
+      seconds: Double(SystemTime.monotonicNs() - startedNs) / 1e9, steps: seconds,
+      category: "\(settings.category.name)", policyVersion: settings.policy.version,
+      states: states, others: leaks)
+  }
+
+  /// Keeps the report where the console shows it. Nil where that worked.
+  func keep(_ report: SelfTestReport) -> Disagreement? {
+    let found: String
+    do throws(ServiceFailure) {
+      let reply = try settings.service.ask(
+        "POST", "/v1/evidence/selftests", body: report.json)
+      if reply.isGood { return nil }
+      found = "\(reply.status) \(reply.code ?? reply.excerpt)"
+    } catch {
+      found = error.words
+    }
+    return Disagreement(
+      state: nil, what: "evidence", expected: "the run is kept", found: found,
+      look: SelfTestPlace.index)
+  }
+}

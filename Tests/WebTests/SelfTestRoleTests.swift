@@ -1,0 +1,71 @@
+import Preferences
+import Testing
+
+@testable import Web
+
+private let own = "/v1/users/sendgate-selftest.active"
+private let seen = #"{"platform":"ios","os_permission":"granted"}"#
+private let choice = #"{"state":"user-on","source":"in_app_settings"}"#
+
+@Test func theSelfTestMayDoWithItsOwnUsersWhatAnybodyMay() throws {
+  try withAPI { world in
+    for (method, path, body) in [
+      ("PUT", "\(own)/devices/d", seen), ("PUT", "\(own)/choices/social", choice),
+      ("GET", "\(own)/preferences", nil), ("GET", "\(own)/devices/d/settings", nil),
+      ("PUT", "\(own)/suppressions/abuse_hold", nil), ("GET", "\(own)/audit", nil),
+      ("GET", "\(own)/export", nil), ("DELETE", own, nil),
+    ] as [(String, String, String?)] {
+      let answer = world.ask(method, path, .selftest, body: body)
+      #expect(answer.status == 200 || answer.status == 204, "\(method) \(path) \(answer.body)")
+    }
+  }
+}
+
+@Test func theSelfTestMayTouchNobodyElse() throws {
+  try withAPI { world in
+    for (method, path, body) in [
+      ("PUT", "/v1/users/u/devices/d", seen), ("GET", "/v1/users/u/preferences", nil),
+      ("GET", "/v1/users/u/export", nil), ("DELETE", "/v1/users/u", nil),
+      ("GET", "/v1/users/sendgate-selftest/preferences", nil),
+      ("PUT", "/v1/defaults/social", #"{"default":"on","regulated_default":"off"}"#),
+      ("POST", "/v1/users/u/events", "{}"),
+    ] as [(String, String, String?)] {
+      #expect(world.ask(method, path, .selftest, body: body).status == 403, "\(method) \(path)")
+    }
+    // A body cannot name another user than the path.
+    let event = """
+      {"event_id":"e","user_id":"u","at":"2026-03-09T22:00:00Z","type":"device_removed",\
+      "device_id":"d"}
+      """
+    #expect(world.ask("POST", "\(own)/events", .selftest, body: event).code == "other_user")
+  }
+}
+
+@Test func nobodyElseButAdminChangesItsUsers() throws {
+  try withAPI { world in
+    let event = """
+      {"event_id":"e","at":"2026-03-09T22:00:00Z","type":"device_removed","device_id":"d"}
+      """
+    for role in [Role.app, .support, .admin] {
+      let isAdmin = role == .admin
+      for (method, path, body) in [
+        ("PUT", "\(own)/devices/d", seen), ("PUT", "\(own)/choices/social", choice),
+        ("PUT", "\(own)/suppressions/abuse_hold", nil), ("POST", "\(own)/events", event),
+        ("DELETE", "\(own)/devices/d", nil), ("DELETE", own, nil),
+      ] as [(String, String, String?)] {
+        let status = world.ask(method, path, role, body: body).status
+        #expect((status == 403) == !isAdmin, "\(role) \(method) \(path) \(status)")
+      }
+    }
+    // Admin has erased the user: what is not of a later instant stays away.
+    world.clock.advance(ms: 1_000)
+    let again = world.ask("PUT", "\(own)/devices/d", .selftest, body: seen)
+    #expect(again.status == 200, "\(again.body)")
+    for role in [Role.app, .support, .admin] {
+      #expect(world.ask("GET", "\(own)/preferences", role).status == 200, "reading hurts nobody")
+    }
+    // However the path writes it.
+    #expect(
+      world.ask("PUT", "/v1/users/sendgate%2Dselftest.x/devices/d", .app, body: seen).status == 403)
+  }
+}
