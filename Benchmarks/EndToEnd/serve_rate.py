@@ -74,10 +74,11 @@ class Service:
         connection.close()
 
     def metric(self, name):
+        """The sum over its labels."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port)
         text = self.ask(connection, "GET", "/metrics")
         connection.close()
-        return float(re.search(rf"^sendgate_preferences_{name} (\S+)", text, re.MULTILINE).group(1))
+        return sum(map(float, re.findall(rf"^sendgate_preferences_{name}(?:{{.*}})? (\S+)", text, re.MULTILINE)))
 
     def wrk(self, kind, connections, seconds):
         """Starts wrk; `told` waits for it."""

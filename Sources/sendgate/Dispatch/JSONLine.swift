@@ -48,11 +48,6 @@ struct JSONLine {
     text += "null"
   }
 
-  mutating func add(_ name: String, flag: Bool) {
-    key(name)
-    text += flag ? "true" : "false"
-  }
-
   mutating func add(_ name: String, number: Int) {
     key(name)
     text += "\(number)"
