@@ -38,6 +38,7 @@ rd_kafka_queue_t *ck_consumer_queue(const ck_handle *handle) { return handle->co
 
 void ck_close(ck_handle *handle) {
   if (handle->event) rd_kafka_event_destroy(handle->event);
+  free(handle->undelivered);
   ck_rebalance_forget(handle);
   rd_kafka_queue_destroy(handle->main_queue);
   if (handle->consumer_queue) rd_kafka_queue_destroy(handle->consumer_queue);
@@ -48,6 +49,24 @@ void ck_close(ck_handle *handle) {
   free(handle);
 }
 
+static void note_undelivered(ck_handle *handle, const rd_kafka_message_t *message) {
+  if (handle->undelivered_count == handle->undelivered_capacity) {
+    size_t capacity = handle->undelivered_capacity ? 2 * handle->undelivered_capacity : 64;
+    handle->undelivered = realloc(handle->undelivered, capacity * sizeof *handle->undelivered);
+    if (!handle->undelivered) abort();
+    handle->undelivered_capacity = capacity;
+  }
+  handle->undelivered[handle->undelivered_count++] =
+      (ck_undelivered){.tag = (uintptr_t)message->_private, .error = message->err};
+}
+
+size_t ck_take_undelivered(ck_handle *handle, const ck_undelivered **out) {
+  size_t count = handle->undelivered_count;
+  *out = handle->undelivered;
+  handle->undelivered_count = 0;
+  return count;
+}
+
 static void count_failures(ck_handle *handle, rd_kafka_event_t *event) {
   const rd_kafka_message_t *message;
   uint64_t failures = 0;
@@ -55,6 +74,7 @@ static void count_failures(ck_handle *handle, rd_kafka_event_t *event) {
     if (!message->err) continue;
     failures++;
     atomic_store_explicit(&handle->delivery_failure_last, message->err, memory_order_relaxed);
+    if (message->_private) note_undelivered(handle, message);
   }
   atomic_fetch_add_explicit(&handle->delivery_failures, failures, memory_order_relaxed);
 }

@@ -25,6 +25,8 @@ struct ck_handle {
   int is_leaving;
   int has_subscribed;
   int has_been_assigned;  // if only to nothing: the group's assignor has run
+  ck_undelivered *undelivered;  // with a tag, and not taken yet; the event thread's
+  size_t undelivered_count, undelivered_capacity;
   _Atomic uint64_t delivery_failures;
   _Atomic int32_t delivery_failure_last;
 };

@@ -74,19 +74,21 @@ static rd_kafka_headers_t *decision_headers(const rd_kafka_message_t *source, ck
 }
 
 rd_kafka_resp_err_t ck_produce(rd_kafka_t *client, rd_kafka_topic_t *topic, int32_t partition,
-                               ck_bytes key, ck_bytes value, rd_kafka_headers_t *headers) {
+                               ck_bytes key, ck_bytes value, rd_kafka_headers_t *headers,
+                               int64_t timestamp_ms, uintptr_t tag) {
   rd_kafka_resp_err_t code;
   if (headers)
     code = rd_kafka_producev(
         client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.base, key.size),
         RD_KAFKA_V_VALUE((void *)value.base, value.size), RD_KAFKA_V_HEADERS(headers),
-        RD_KAFKA_V_END);
+        RD_KAFKA_V_TIMESTAMP(timestamp_ms), RD_KAFKA_V_OPAQUE((void *)tag), RD_KAFKA_V_END);
   else
-    code = rd_kafka_producev(client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition),
-                             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                             RD_KAFKA_V_KEY(key.base, key.size),
-                             RD_KAFKA_V_VALUE((void *)value.base, value.size), RD_KAFKA_V_END);
+    code = rd_kafka_producev(
+        client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_PARTITION(partition),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.base, key.size),
+        RD_KAFKA_V_VALUE((void *)value.base, value.size), RD_KAFKA_V_TIMESTAMP(timestamp_ms),
+        RD_KAFKA_V_OPAQUE((void *)tag), RD_KAFKA_V_END);
   // Headers stay the caller's when producing fails.
   if (code && headers) rd_kafka_headers_destroy(headers);
   return code;
@@ -98,5 +100,5 @@ rd_kafka_resp_err_t ck_produce_decision(rd_kafka_t *client, rd_kafka_topic_t *to
                                         ck_bytes outcome, ck_bytes reason,
                                         ck_bytes notification_id) {
   return ck_produce(client, topic, partition, key, value,
-                    decision_headers(source, kept, outcome, reason, notification_id));
+                    decision_headers(source, kept, outcome, reason, notification_id), 0, 0);
 }

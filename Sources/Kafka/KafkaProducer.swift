@@ -50,9 +50,14 @@ public final class KafkaProducer {
 
   /// Hands one plain record to the local queue. Nil `partition`: by the partitioner of the
   /// properties. A nil value is a tombstone.
+  ///
+  /// - Parameters:
+  ///   - timestampMs: the record's own; nil: now.
+  ///   - tag: what `takeUndelivered` calls it by; 0: it is counted and not named.
   public func produce(
     to topic: ProducerTopic, partition: Int32?, key: UnsafeRawBufferPointer?,
-    value: UnsafeRawBufferPointer?, headers: [(name: String, value: String)] = []
+    value: UnsafeRawBufferPointer?, headers: [(name: String, value: String)] = [],
+    timestampMs: Int64? = nil, tag: UInt = 0
   ) -> ProduceRefusal? {
     var list: OpaquePointer?
     if !headers.isEmpty {
@@ -63,7 +68,7 @@ public final class KafkaProducer {
     }
     let code = ck_produce(
       client, topic.raw, partition ?? Int32(RD_KAFKA_PARTITION_UA), ck_bytes(key), ck_bytes(value),
-      list)
+      list, timestampMs ?? 0, tag)
     return code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : ProduceRefusal(code: code)
   }
 
@@ -87,6 +92,17 @@ public final class KafkaProducer {
     KafkaError(
       operation: "deliver", origin: .request,
       code: rd_kafka_resp_err_t(ck_delivery_failure_last(handle.raw)))
+  }
+
+  /// Those of the records with a tag whose delivery failed since this was last asked. After a flush:
+  /// all others were delivered.
+  public func takeUndelivered() -> [(tag: UInt, error: KafkaError)] {
+    var first: UnsafePointer<ck_undelivered>?
+    let count = ck_take_undelivered(handle.raw, &first)
+    return UnsafeBufferPointer(start: first, count: count).map { record in
+      let code = rd_kafka_resp_err_t(record.error)
+      return (record.tag, KafkaError(operation: "deliver", origin: .request, code: code))
+    }
   }
 
   /// What it is when a flush was not enough.

@@ -24,6 +24,23 @@ extension KafkaError {
     }
   }
 
+  /// It is about one record, or about how many came at once: another record of the topic may be taken.
+  /// Anything else refuses the topic, or the client.
+  public var isOfTheRecord: Bool {
+    switch rd_kafka_resp_err_t(code) {
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE,
+      RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE,
+      RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP, RD_KAFKA_RESP_ERR_INVALID_RECORD:
+      true
+    default: false
+    }
+  }
+
+  /// The topic does not take records that are dated as the record is.
+  public var isOfTheTimestamp: Bool {
+    rd_kafka_resp_err_t(code) == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP
+  }
+
   /// The broker knows this client and does not let it, or does not know it.
   public var isRefusal: Bool { remedy != nil }
 }

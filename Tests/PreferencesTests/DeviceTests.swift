@@ -132,7 +132,8 @@ import Testing
     #expect(world.published.last?.document == nil)
   }
 
-  /// The document takes 64; those seen last are the ones.
+  /// The document takes 64, those seen last; 256 are kept, and for one more the one goes that has been
+  /// away for longest, so that nobody is ever kept from registering.
   @Test func moreDevicesThanADocumentHas() {
     var world = World()
     for number in 0..<70 {
@@ -143,10 +144,25 @@ import Testing
     for number in 70..<PreferenceMachine.devicesMax {
       world.apply(.deviceSeen(Identifier("d-\(number)"), sync(), nil), at: number, source: nil)
     }
-    let refused = world.apply(.deviceSeen("one more", sync(), nil), at: 999, source: nil)
-    #expect(refused.refusal == .tooManyDevices)
-    #expect(world.rows.last?.outcome == .refused)
-    #expect(world.apply(.deviceSeen("d-0", sync(), nil), at: 1_000, source: nil).refusal == nil)
+    world.apply(.deviceRemoved("d-200"), at: 300, source: nil)
+    world.apply(.deviceRemoved("d-150"), at: 310, source: nil)
+    world.apply(.deviceSeen("d-100", sync(), nil), at: 320, user: "u-2", source: nil)
+    for (step, gone) in ["d-100", "d-200", "d-150", "d-0", "d-1"].enumerated() {
+      let id = Identifier("more-\(step)")
+      #expect(
+        world.apply(.deviceSeen(id, sync(), nil), at: 1_000 + step, source: nil).refusal == nil)
+      let user = world.users["u-1"]!
+      #expect(user.devices.count == PreferenceMachine.devicesMax)
+      #expect(user.devices[id]?.isPresent == true && user.devices[Identifier(gone)] == nil)
+      let row = world.rows.last { $0.reason == "too_many_devices" }
+      #expect(row?.scope == .device(Identifier(gone)) && row?.after == "forgotten")
+      // Another's claim is another's; one of this user's is given up.
+      #expect(world.devices[Identifier(gone)]?.holder == (gone == "d-100" ? "u-2" : nil))
+    }
+    // Whoever comes back to such a device begins anew there.
+    world.apply(.deviceSeen("d-0", sync(), nil), at: 2_000, user: "u-2", source: nil)
+    world.apply(.deviceSeen("d-0", sync(), nil), at: 2_001, source: nil)
+    #expect(world.users["u-1"]?.devices["d-0"]?.isPresent == true)
   }
 }
 

@@ -357,15 +357,28 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
   }
 }
 
-/// Where the store does not do it, nobody is told that it is done.
-@Test func anErasureThatIsRefusedIsNotAnsweredAsDone() throws {
+/// Whoever asks to be erased is, though the clock was set back since: nothing dated ahead stays.
+@Test func anErasureTakesWhatAClockDatedAhead() throws {
   let world = try APIWorld(aheadMs: 300_001)
   defer { world.close() }
   let dated = #"{"state":"user-on","source":"in_app_settings","at":1773095400000}"#
   #expect(world.ask("PUT", "/v1/users/u-1/choices/marketing", .app, body: dated).status == 200)
-  let refused = world.ask("DELETE", "/v1/users/u-1")
-  #expect(refused.status == 422 && refused.code == "ahead_of_time")
-  #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 200)
+  #expect(world.ask("DELETE", "/v1/users/u-1").status == 204)
+  #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 404)
+}
+
+@Test func anErasureUnderAnotherVersionIsNotDone() throws {
+  try withAPI { world in
+    let body = #"{"state":"user-on","source":"in_app_settings"}"#
+    #expect(world.ask("PUT", "/v1/users/u-1/choices/social", .app, body: body).status == 200)
+    func erase(_ tag: String) -> Int {
+      world.ask("DELETE", "/v1/users/u-1", headers: [HTTPField("If-Match", tag)]).status
+    }
+    #expect(erase(#""7""#) == 412)
+    #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 200)
+    #expect(erase(#""1""#) == 204)
+    #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 404)
+  }
 }
 
 @Test func theAuditIsReadPageByPage() throws {

@@ -78,12 +78,23 @@ typedef struct ck_event {
 } ck_event;
 
 // The next event of the main queue. Delivery reports are counted here and never surface: with
-// delivery.report.only.error they are failures, and what failed is redone as a whole.
+// delivery.report.only.error they are failures, and what failed is redone as a whole, or, of records
+// with a tag, each by itself.
 ck_event_kind ck_next_event(ck_handle *handle, ck_event *event);
 
 // Records whose delivery failed since the handle was opened, and the newest code of one.
 uint64_t ck_delivery_failures(const ck_handle *handle);
 int32_t ck_delivery_failure_last(const ck_handle *handle);
+
+// One record that was produced with a tag and was not delivered.
+typedef struct ck_undelivered {
+  uintptr_t tag;
+  int32_t error;
+} ck_undelivered;
+
+// Those since the last call; returns how many. They are valid until the next event is taken, by the
+// thread that takes events, which alone may call this.
+size_t ck_take_undelivered(ck_handle *handle, const ck_undelivered **out);
 
 // --- Rebalances --------------------------------------------------------------------------------
 // The callback only notes what happened: commit, abort and the fetch of offsets block, and belong
@@ -139,8 +150,10 @@ rd_kafka_resp_err_t ck_produce_decision(rd_kafka_t *client, rd_kafka_topic_t *to
                                         ck_bytes outcome, ck_bytes reason,
                                         ck_bytes notification_id);
 
-// A plain record. A null value is a tombstone. partition may be RD_KAFKA_PARTITION_UA.
+// A plain record. A null value is a tombstone. partition may be RD_KAFKA_PARTITION_UA. timestamp_ms 0:
+// now. A tag other than 0 names the record where it is not delivered (ck_take_undelivered).
 rd_kafka_resp_err_t ck_produce(rd_kafka_t *client, rd_kafka_topic_t *topic, int32_t partition,
-                               ck_bytes key, ck_bytes value, rd_kafka_headers_t *headers);
+                               ck_bytes key, ck_bytes value, rd_kafka_headers_t *headers,
+                               int64_t timestamp_ms, uintptr_t tag);
 
 #endif

@@ -178,6 +178,17 @@ struct PackedBlock {
     return false
   }
 
+  /// For looking at a block.
+  func forEachSide(
+    _ kind: SideKind,
+    _ body: (_ scope: Int, _ category: Category, _ value: UInt64, _ name: Bytes) -> Void
+  ) {
+    _ = anySide(kind) { scope, category, value, name in
+      body(scope, Category(rawValue: category)!, value, name)
+      return false
+    }
+  }
+
   /// A dated, sourced `user-on` of the account or that device, not after `nowMs`.
   func hasConsent(_ category: Category, device: Int, nowMs: Int64) -> Bool {
     anySide(.consent) { scope, of, at, _ in

@@ -33,6 +33,13 @@ struct Region: Equatable {
   /// A code as a block keeps it.
   init(packed: UInt16) { code = packed }
 
+  /// The code as it is written; nil for none.
+  var text: String? {
+    guard code != 0 else { return nil }
+    return String(
+      decoding: [UInt8(code >> 5 & 31) + 0x40, UInt8(code & 31) + 0x40], as: UTF8.self)
+  }
+
   @inline(__always)
   private static func pack(_ first: UInt8, _ second: UInt8) -> UInt16 {
     UInt16(first - 0x40) << 5 | UInt16(second - 0x40)

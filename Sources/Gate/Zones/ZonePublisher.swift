@@ -74,6 +74,12 @@ public final class ZonePublisher: Sendable {
     writer.withLock { $0.names.intern(name, fromDatabase: false) }
   }
 
+  /// The name of a number that `intern` gave; nil for 0.
+  public func name(of zone: UInt16) -> String? {
+    guard zone != 0 else { return nil }
+    return writer.withLock { String(decoding: $0.current.table.name(zone), as: UTF8.self) }
+  }
+
   /// Whether the current database has a zone of that name, matched byte for byte.
   public func isKnown(_ name: String) -> Bool {
     var name = name

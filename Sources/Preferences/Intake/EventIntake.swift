@@ -1,5 +1,4 @@
 import Kafka
-import Pipeline
 import Telemetry
 
 /// Reads `preferences.events` and `notifications.receipts` into the store. Where it has read to is
@@ -7,16 +6,9 @@ import Telemetry
 ///
 /// One process reads at a time; another one on the same database stands by until that one ends. No
 /// consumer group: who reads is decided by the database that the effects go to.
-public final class EventIntake: @unchecked Sendable {
-  // Unchecked because of the thread's handle, which only the owner that stops it touches.
-  private let service: PreferenceService
-  private let properties: KafkaProperties
-  private let log: Logger
-  private let onEvent: KafkaEventHandler
-  private let decoder: IntakeDecoder
-  private let control = LaneControl()
-  private var thread: NamedThread!
-  public let counters = IntakeCounters()
+public final class EventIntake: Sendable {
+  private let thread: StoreThread
+  public let counters: IntakeCounters
 
   private static let retryMs: Int64 = 1000
 
@@ -27,15 +19,28 @@ public final class EventIntake: @unchecked Sendable {
     _ service: PreferenceService, properties: KafkaProperties, topics: TopicNames,
     settings: IntakeSettings = IntakeSettings(), log: Logger, onEvent: @escaping KafkaEventHandler
   ) throws(ConfigurationError) {
-    self.service = service
-    self.properties = try Self.properties(properties)
-    self.log = log
-    self.onEvent = onEvent
-    decoder = IntakeDecoder(
+    let properties = try Self.properties(properties)
+    try properties.check(.consumer)
+    let counters = IntakeCounters()
+    self.counters = counters
+    let decoder = IntakeDecoder(
       eventTopic: topics[.preferenceEvents], receiptTopic: topics[.receipts], settings: settings,
       counters: counters, log: log)
-    try self.properties.check(.consumer)
-    thread = NamedThread(name: "prefs-intake") { [unowned self] in run() }
+    thread = StoreThread(name: "prefs-intake", turn: .intake, service, log: log) { thread in
+      while thread.awaitTurn() {
+        do throws(ConfigurationError) {
+          let session = try IntakeSession(
+            service, decoder, counters, properties, log: log, onEvent: onEvent)
+          session.run(
+            isStopping: { thread.isStopping }, pause: { thread.pause(ms: Self.retryMs) })
+          session.close()
+        } catch {
+          log.error("The reader of events cannot be made.", ["error": "\(error)"])
+        }
+        counters.isCaughtUp.set(false)
+        thread.pause(ms: Self.retryMs)
+      }
+    }
   }
 
   /// What its consumer is set to, over what the operator chose.
@@ -57,32 +62,7 @@ public final class EventIntake: @unchecked Sendable {
   }
 
   /// Ends behind the batch that is being applied.
-  public func stop() {
-    control.ask(.drain)
-    service.store.wake()
-    thread.join()
-  }
-
-  private var isStopping: Bool { control.request != .none }
-
-  private func pause() { service.store.pause(ms: Self.retryMs) { isStopping } }
-
-  private func run() {
-    defer { service.endTurn(.intake, log: log) }
-    while !isStopping, !service.store.isClosed {
-      guard service.waitForTurn(.intake, log: log, isStopping: { isStopping }) else { return }
-      do throws(ConfigurationError) {
-        let session = try IntakeSession(
-          service, decoder, counters, properties, log: log, onEvent: onEvent)
-        session.run(isStopping: { isStopping }, pause: pause)
-        session.close()
-      } catch {
-        log.error("The reader of events cannot be made.", ["error": "\(error)"])
-      }
-      counters.isCaughtUp.set(false)
-      pause()
-    }
-  }
+  public func stop() { thread.stop() }
 }
 
 /// How the intake works.

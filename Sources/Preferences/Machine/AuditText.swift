@@ -9,6 +9,8 @@ enum AuditText {
   static let elsewhere = "elsewhere"
   static let nothingToUndo = "nothing_to_undo"
   static let deviceAbsent = "device_not_present"
+  static let forgotten = "forgotten"
+  static let tooManyDevices = "too_many_devices"
 
   static func mute(_ isMuted: Bool) -> String { isMuted ? "muted" : "unmuted" }
 

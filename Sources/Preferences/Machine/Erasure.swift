@@ -5,20 +5,26 @@ extension PreferenceMachine {
   /// Takes away everything dated up to the event; and everything, where nothing is dated more than
   /// the tolerance for clocks after it: somebody who asks to be erased must not stay because a phone
   /// was four minutes ahead. What is dated later still belongs to a user who came back since.
+  /// One without an instant of its own takes everything that is there now, whatever its date.
   func erase(_ event: PreferenceEvent, _ known: KnownState, _ nowMs: Int64) -> Transition {
-    if let erased = known.userErasedAtMs, known.user == nil, event.atMs <= erased {
+    // It was done; what is there now came afterwards.
+    if let erased = known.userErasedAtMs, event.atMs <= erased, known.user == nil || !event.isOfNow
+    {
       return Transition(outcome: .unchanged)
     }
     var transition = Transition(outcome: .applied)
     let latestMs = known.user?.instants.max() ?? event.atMs
-    guard let user = known.user, latestMs > event.atMs + Self.aheadMsMax else {
+    guard let user = known.user, !event.isOfNow, latestMs > event.atMs + Self.aheadMsMax else {
       transition.isErased = true
       transition.erasedAtMs = max(event.atMs, latestMs, known.userErasedAtMs ?? event.atMs)
       transition.releasedDevices = heldDevices(known.user)
       return transition
     }
     transition.erasedAtMs = max(event.atMs, known.userErasedAtMs ?? event.atMs)
-    var left = user.after(event.atMs)
+    // As what comes later is taken: dated within the tolerance it may be of before.
+    let throughMs = transition.erasedAtMs! + Self.aheadMsMax
+    transition.erasedThroughMs = throughMs
+    var left = user.after(throughMs)
     let released = Set(heldDevices(user)).subtracting(heldDevices(left))
     transition.releasedDevices = released.sorted()
     // Also where it says what the one before said: the tombstone takes that one off the topic, and it
@@ -67,7 +73,7 @@ extension CategoryChoice {
 }
 
 extension DevicePreferences {
-  fileprivate var instants: [Int64] {
+  var instants: [Int64] {
     choices.values.flatMap(\.instants) + suppressions.values.map(\.atMs)
       + [quietHours?.atMs, sync?.atMs, token?.atMs, lastSeenMs, removedMs].compactMap { $0 }
   }

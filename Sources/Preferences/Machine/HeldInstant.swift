@@ -5,7 +5,9 @@ extension KnownState {
   /// The event as it counts. One of now comes behind what it is to take the place of: else what a fast
   /// clock dated some minutes ahead would hold on, and the event be late without anybody hearing it.
   func dated(_ event: PreferenceEvent) -> PreferenceEvent {
-    guard event.isOfNow, let heldAtMs = heldAtMs(event.body) else { return event }
+    guard event.isOfNow, let heldAtMs = newest(heldAtMs(event.body), userErasedAtMs) else {
+      return event
+    }
     var event = event
     // One behind: at the same instant the stricter stays, and a mute would outlive its undoing.
     event.atMs = max(event.atMs, heldAtMs + 1)

@@ -58,11 +58,33 @@ extension MachineStep {
     var left = device
     left.isHeld = false
     holder!.devices[id] = left
-    // Does not say who has it now: that is nobody's business but that user's.
+    // Does not say who has it now: that is nobody's business but that user's, nor is the event's id.
+    var lost = row(
+      .deviceLost, of: loser, scope: .device(id), before: AuditText.presence(device),
+      after: AuditText.presence(left), outcome: .applied)
+    lost.eventID = Self.anothersEvent
+    add(lost)
+  }
+
+  /// In place of the id of an event of another user.
+  static let anothersEvent = Identifier("of_another_user")
+
+  /// Of more devices than are kept the one goes that has been away for longest; of those that are present
+  /// the one last seen longest ago, where none is away. What was chosen on it goes with it.
+  mutating func makeRoom() {
+    guard user.devices.count > PreferenceMachine.devicesMax else { return }
+    let others = user.devices.filter { $0.key != event.deviceID }
+    let (id, device) = others.min {
+      (
+        $0.value.isPresent ? 1 : 0, $0.value.instants.max() ?? 0, $0.key
+      ) < ($1.value.isPresent ? 1 : 0, $1.value.instants.max() ?? 0, $1.key)
+    }!
+    user.devices[id] = nil
+    if device.isHeld { releasedDevices.append(id) }
     add(
       row(
-        .deviceLost, of: loser, scope: .device(id), before: AuditText.presence(device),
-        after: AuditText.presence(left), outcome: .applied))
+        .deviceRemoved, of: event.userID, scope: .device(id), before: AuditText.presence(device),
+        after: AuditText.forgotten, outcome: .applied, reason: AuditText.tooManyDevices))
   }
 
   mutating func removeDevice(_ id: Identifier) {

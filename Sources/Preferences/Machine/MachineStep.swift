@@ -9,6 +9,7 @@ struct MachineStep {
   var user: UserPreferences
   var holder: UserPreferences?
   var device: SharedDevice?
+  var releasedDevices: [Identifier] = []
   private(set) var rows: [AuditRow] = []
   private var changes: [EventOutcome] = []
 
@@ -37,6 +38,7 @@ struct MachineStep {
     case .tokenFeedback(let id, let provider, let code): takeFeedback(id, provider, code)
     case .userObserved, .userErased: break
     }
+    makeRoom()
   }
 
   // MARK: Rows
@@ -82,6 +84,7 @@ struct MachineStep {
     (transition.user, transition.userDocument) = Self.saved(user, before: known.user)
     (transition.holder, transition.holderDocument) = Self.saved(holder, before: known.holder)
     if device != known.device { transition.device = device }
+    transition.releasedDevices = releasedDevices
     return transition
   }
 

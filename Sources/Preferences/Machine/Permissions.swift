@@ -31,11 +31,6 @@ extension PreferenceMachine {
       .tokenFeedback, .userErased, .userObserved:
       break
     }
-    if event.body.keepsDevice, let device = event.deviceID, let user = known.user,
-      user.devices[device] == nil, user.devices.count >= Self.devicesMax
-    {
-      return .tooManyDevices
-    }
     return nil
   }
 
@@ -46,15 +41,5 @@ extension PreferenceMachine {
   private func refusal(ofZone zone: Identifier?) -> Refusal? {
     guard let zone, !zones.isKnown(zone.text) else { return nil }
     return .unknownZone(closeMatches: zones.suggestions(for: zone.text))
-  }
-}
-
-extension EventBody {
-  /// Whether something is kept of a device under the user.
-  var keepsDevice: Bool {
-    switch self {
-    case .permissionPromptShown, .userObserved: false
-    default: true
-    }
   }
 }

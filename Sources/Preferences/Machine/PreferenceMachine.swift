@@ -6,7 +6,8 @@ import Gate
 public struct PreferenceMachine: Sendable {
   /// How far ahead of this clock an event may be dated.
   public static let aheadMsMax: Int64 = 5 * 60_000
-  /// Kept of one user, with those that went to others or were removed; the document has at most 64.
+  /// Kept of one user, with those that went to others or were removed; of more, the one goes that has been
+  /// away for longest. The document has at most 64.
   public static let devicesMax = 256
 
   let policy: Policy
@@ -21,13 +22,17 @@ public struct PreferenceMachine: Sendable {
   ///
   /// Where the event is about a device that another user holds, that user must be in `known`.
   public func apply(_ event: PreferenceEvent, to known: KnownState, nowMs: Int64) -> Transition {
+    var event = event
+    // It was dated by this clock, which may have been set back since.
+    if event.isOfNow { event.atMs = min(event.atMs, nowMs) }
     if event.atMs > nowMs + Self.aheadMsMax {
       return refuse(event, .aheadOfTime, known, nowMs)
     }
     if event.body == .userErased { return erase(event, known, nowMs) }
-    let event = known.dated(event)
-    // Whoever was erased is not brought back by what comes late; nothing is put on record.
-    if let erased = known.userErasedAtMs, event.atMs <= erased {
+    event = known.dated(event)
+    // Whoever was erased is not brought back by what comes late, nor by what a fast clock dated a little
+    // after; nothing is put on record.
+    if !event.isOfNow, let erased = known.userErasedAtMs, event.atMs <= erased + Self.aheadMsMax {
       return Transition(refusal: .erased)
     }
     if known.user == nil, !event.canBegin { return Transition(refusal: .unknownUser) }

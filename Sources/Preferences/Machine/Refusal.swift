@@ -12,11 +12,9 @@ public enum Refusal: Error, Equatable, Sendable {
   case unknownZone(closeMatches: [String])
   /// An unsubscribe link mutes the account's marketing or social, and does nothing else.
   case linkOnlyMutes
-  /// The user has as many devices as are kept.
-  case tooManyDevices
   /// A default of off for security.
   case securityDefaultOff
-  /// Dated not after the user's erasure.
+  /// Dated before the user's erasure, or so little after it that a fast clock may have done that.
   case erased
   /// Nothing is kept of such a user, and the event is none that begins one.
   case unknownUser
@@ -30,7 +28,6 @@ public enum Refusal: Error, Equatable, Sendable {
     case .subtypeNotMutable: "subtype_not_mutable"
     case .unknownZone: "unknown_zone"
     case .linkOnlyMutes: "link_only_mutes"
-    case .tooManyDevices: "too_many_devices"
     case .securityDefaultOff: "security_default_off"
     case .erased: "erased"
     case .unknownUser: "unknown_user"
@@ -56,10 +53,8 @@ public enum Refusal: Error, Equatable, Sendable {
     case .linkOnlyMutes:
       "an unsubscribe link only ever sets the account's marketing or social to user-off; "
         + "undo it with unsubscribe_undone"
-    case .tooManyDevices:
-      "the user has \(PreferenceMachine.devicesMax) devices already; remove one first"
     case .securityDefaultOff: "security is on unless an administrator decides for one user"
-    case .erased: "the user was erased at that time or later"
+    case .erased: "the user was erased at that time or later, or up to five minutes before"
     case .unknownUser: "nothing is kept of such a user"
     }
   }

@@ -39,11 +39,13 @@ public struct Transition: Equatable, Sendable {
   /// The user is to be deleted. Where it is false although `erasedAtMs` is there, the user came back
   /// after the time of the erasure: `user` is what is left, and `userDocument` is there.
   public var isErased = false
-  /// To remember under a keyed hash of the user id. Every audit row dated up to then is to be
-  /// deleted, and the secret that the audit topic's pseudonyms are made with. A tombstone is to be
-  /// published before any document.
+  /// To remember under a keyed hash of the user id. The secret is to be deleted that the audit topic's
+  /// pseudonyms are made with. A tombstone is to be published before any document.
   public var erasedAtMs: Int64?
-  /// Devices whose record names the erased user: `holder` becomes nil, the claim's time stays.
+  /// Of a user who came back: every audit row and receipt dated up to then is to be deleted.
+  public var erasedThroughMs: Int64?
+  /// Devices whose record names the user, and which are not kept of the user any more: `holder` becomes
+  /// nil, the claim's time stays.
   public var releasedDevices: [Identifier] = []
   /// In the order to store them.
   public var rows: [AuditRow] = []

@@ -14,6 +14,8 @@ package final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   }
 
   package let place: String
+  private let busyMsMax: Int32
+  private static let purgeMsMax: Int32 = 20
   private var raw: OpaquePointer?
   private var statements: [UInt: SQLiteStatement] = [:]
   private var locks: [String: Int32] = [:]
@@ -24,6 +26,7 @@ package final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     path: String, access: Access, use: SQLiteUse = .preferences, busyMsMax: Int32
   ) throws(SQLError) {
     place = path
+    self.busyMsMax = busyMsMax
     self.use = use
     if access == .readWrite { try Self.makeFile(path) }
     let flags =
@@ -194,6 +197,10 @@ package final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
   /// Copies the log into the file, where erased rows are zeros already, and empties it.
   package func purgeErased() throws(SQLError) -> Bool {
+    // Copying waits for nobody. Emptying does, for readers, and every write waits behind it: not for long.
+    _ = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    sqlite3_busy_timeout(raw, Self.purgeMsMax)
+    defer { sqlite3_busy_timeout(raw, busyMsMax) }
     let code = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if code & 0xFF == SQLITE_BUSY { return false }
     try check(code, "checkpoint")

@@ -32,16 +32,22 @@ struct AuditTable {
     return numbered
   }
 
-  /// A user's rows in the order they were recorded, behind `sequence`; at most `limit` of them.
+  /// A user's rows in the order they were recorded, of one category or of all, behind `sequence`; at most
+  /// `limit` of them.
   func rows(
-    of user: Identifier, key: Int64, after sequence: Int64, limit: Int
+    of user: Identifier, key: Int64, _ category: Category? = nil, after sequence: Int64, limit: Int
   ) throws(SQLError) -> [AuditRow] {
     try connection.all(
       """
       SELECT sequence, device_id, kind, category, subject, value_before, value_after, at_ms,
         recorded_at_ms, source, event_id, outcome, reason
-      FROM audit WHERE user_key = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
-      """, [.integer(key), .integer(sequence), .integer(Int64(limit))]
+      FROM audit WHERE user_key = $1 AND sequence > $2 AND ($4 = '' OR category = $4)
+      ORDER BY sequence LIMIT $3
+      """,
+      [
+        .integer(key), .integer(sequence), .integer(Int64(limit)),
+        .text(category.map { Stored.categories.text($0) } ?? ""),
+      ]
     ) { row throws(SQLError) in try Self.auditRow(row, user: user) }
   }
 

@@ -52,33 +52,36 @@ struct EventIDTable {
   }
 
   func add(
-    _ event: Identifier, userKey: Int64, answer: EventAnswer, nowMs: Int64
+    _ event: Identifier, userKey: Int64, answer: EventAnswer, isOfLink: Bool = false, nowMs: Int64
   ) throws(SQLError) {
     try connection.run(
       """
       INSERT INTO event_ids (user_key, event_id, outcome, refusal_code, refusal_words, version,
-        recorded_at_ms)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
+        recorded_at_ms, is_of_link)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
       """,
       [
         .integer(userKey), SQLValue(event), SQLValue(answer.outcome, in: Stored.outcomes),
         SQLValue(answer.refusal?.code), SQLValue(answer.refusal?.words), .integer(answer.version),
-        .integer(nowMs),
+        .integer(nowMs), SQLValue(isOfLink),
       ])
   }
 
-  /// Forgets what was recorded before; at most about `limit` at once, so that nobody waits behind it
-  /// for long. Returns whether there may be more.
-  func forget(recordedBeforeMs: Int64, limit: Int) throws(SQLError) -> Bool {
+  /// Forgets what was recorded before, of links or of all others; at most about `limit` at once, so that
+  /// nobody waits behind it for long. Returns whether there may be more.
+  func forget(ofLinks: Bool, recordedBeforeMs: Int64, limit: Int) throws(SQLError) -> Bool {
     let last = try connection.first(
       """
-      SELECT recorded_at_ms FROM event_ids WHERE recorded_at_ms < $1
-      ORDER BY recorded_at_ms LIMIT 1 OFFSET $2
-      """, [.integer(recordedBeforeMs), .integer(Int64(limit))]
+      SELECT recorded_at_ms FROM event_ids WHERE is_of_link = $1 AND recorded_at_ms < $2
+      ORDER BY recorded_at_ms LIMIT 1 OFFSET $3
+      """, [SQLValue(ofLinks), .integer(recordedBeforeMs), .integer(Int64(limit))]
     ) { $0.integer(0) }
     try connection.run(
-      "DELETE FROM event_ids WHERE recorded_at_ms < $1",
-      [.integer(last.map { min($0 + 1, recordedBeforeMs) } ?? recordedBeforeMs)])
+      "DELETE FROM event_ids WHERE is_of_link = $1 AND recorded_at_ms < $2",
+      [
+        SQLValue(ofLinks),
+        .integer(last.map { min($0 + 1, recordedBeforeMs) } ?? recordedBeforeMs),
+      ])
     return last != nil
   }
 }

@@ -39,6 +39,9 @@ struct EventWriter {
     var user = stored
     if let erasedAtMs = transition.erasedAtMs {
       user = try erase(event.userID, transition, stored, erasedAtMs: erasedAtMs)
+    } else if let stored {
+      let eraser = UserEraser(connection: connection)
+      for device in transition.releasedDevices { try eraser.release(device, of: stored) }
     }
     if user == nil, transition.user != nil {
       user = try writer.add(event.userID, nowMs: nowMs)
@@ -65,7 +68,9 @@ struct EventWriter {
       refusal: transition.refusal.map { .init(code: $0.code, words: $0.words) }, version: version)
     // Of somebody of whom nothing is kept, no event is either.
     if let user {
-      try eventIDs.add(event.eventID, userKey: user.key, answer: answer, nowMs: nowMs)
+      try eventIDs.add(
+        event.eventID, userKey: user.key, answer: answer,
+        isOfLink: event.source == .unsubscribeLink, nowMs: nowMs)
     }
     return answer
   }
@@ -82,7 +87,7 @@ struct EventWriter {
       if transition.isErased {
         try eraser.erase(stored)
       } else {
-        left = try eraser.erase(stored, through: erasedAtMs)
+        left = try eraser.erase(stored, through: transition.erasedThroughMs!)
       }
     }
     // Also where nothing was kept: whatever is on the topic has to go. Also where something is left:
@@ -125,7 +130,7 @@ struct EventWriter {
     if let observed = transition.observed {
       try outbox.append(
         .receipts, key: observed.userID.text, value: ReceiptDocument.text(observed),
-        userKey: user?.key, nowMs: nowMs)
+        userKey: user?.key, atMs: observed.atMs, nowMs: nowMs)
     }
   }
 }

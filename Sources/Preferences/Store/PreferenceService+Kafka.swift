@@ -1,38 +1,51 @@
 /// What the two Kafka sides do in the store.
 extension PreferenceService {
-  func outboxRows(limit: Int) throws(StoreError) -> [OutboxTable.Row] {
+  func outboxRows(
+    of topic: OutboxTopic, after sequence: Int64, limit: Int
+  ) throws(StoreError) -> [OutboxTable.Row] {
     try store.readers.read { connection throws(SQLError) in
-      try OutboxTable(connection: connection).rows(after: 0, limit: limit)
+      try OutboxTable(connection: connection).rows(of: topic, after: sequence, limit: limit)
     }
   }
 
-  /// Takes rows away that are all on Kafka. False where the turn was lost while they were published.
-  /// Another process may have published since, and these records may have come behind its newer ones:
-  /// what they speak of is then put at the end again, as it is now, so that the last record of each key
-  /// is the newest whoever publishes it.
-  func settleOutbox(_ rows: [OutboxTable.Row]) throws(StoreError) -> Bool {
-    guard let last = rows.last else { return true }
+  /// Takes rows away that are all on Kafka; returns how many. Nil where the turn was lost while they were
+  /// published. Another process may have published since, and these records may have come behind its newer
+  /// ones: what they speak of is then put at the end again, as it is now, so that the last record of each
+  /// key is the newest whoever publishes it.
+  ///
+  /// - Parameters:
+  ///   - ranges: of sequences, what is over with.
+  ///   - keys: of all that was written.
+  func settleOutbox(
+    of topic: OutboxTopic, _ ranges: [ClosedRange<Int64>], keys: Set<String>
+  ) throws(StoreError) -> Int? {
     let now = nowMs()
     return try store.writer.perform { connection throws(SQLError) in
       let outbox = OutboxTable(connection: connection)
-      if connection.holds(Turn.outbox.name) {
-        try outbox.remove(through: last.sequence)
-        return true
-      }
-      for key in Set(rows.filter { $0.topic == .state }.map(\.key)).sorted() {
-        let user = try UserReader(connection: connection).user(Identifier(key))
-        try outbox.append(
-          .state, key: key, value: user.map { PreferenceDocument.text($0.preferences) },
-          userKey: user?.key, nowMs: now)
-      }
-      let defaults = try DefaultsTable(connection: connection).state()
-      for key in Set(rows.filter { $0.topic == .defaults }.map(\.key)).sorted() {
-        guard let category = Stored.categories.value(key) else { continue }
-        try outbox.append(
-          .defaults, key: key, value: DefaultDocument.text(category, defaults[category]),
-          userKey: nil, nowMs: now)
-      }
-      return false
+      if connection.holds(Turn.outbox(topic).name) { return try outbox.remove(of: topic, ranges) }
+      for key in keys.sorted() { try Self.appendNewest(topic, key, outbox, nowMs: now) }
+      return nil
+    }
+  }
+
+  private static func appendNewest(
+    _ topic: OutboxTopic, _ key: String, _ outbox: OutboxTable, nowMs: Int64
+  ) throws(SQLError) {
+    let connection = outbox.connection
+    switch topic {
+    case .state:
+      let user = try UserReader(connection: connection).user(Identifier(key))
+      try outbox.append(
+        .state, key: key, value: user.map { PreferenceDocument.text($0.preferences) },
+        userKey: user?.key, nowMs: nowMs)
+    case .defaults:
+      guard let category = Stored.categories.value(key) else { return }
+      let value = try DefaultsTable(connection: connection).state()[category]
+      try outbox.append(
+        .defaults, key: key, value: DefaultDocument.text(category, value), userKey: nil,
+        nowMs: nowMs)
+    // Each stands for itself, and has its own order in it.
+    case .audit, .receipts: return
     }
   }
 
@@ -136,7 +149,8 @@ struct OffsetTable {
 }
 
 extension EventWriter {
-  /// An event that could not be read is on record all the same: with its user, where that is known.
+  /// An event that could not be read is on record all the same: with its user, where that is known. With
+  /// nobody, where no erasure ever comes, its id is not kept: it may tell of somebody.
   func recordUnreadable(_ fault: EventFault, _ record: IntakeRecord) throws(SQLError) {
     let user = try fault.userID.flatMap { (id) throws(SQLError) in
       try UserReader(connection: connection).user(id)
@@ -144,7 +158,8 @@ extension EventWriter {
     let row = AuditRow(
       userID: user?.preferences.userID, scope: .account, kind: .unreadable,
       subject: record.place, before: nil, after: fault.description, atMs: nowMs,
-      recordedAtMs: nowMs, source: nil, eventID: fault.eventID ?? record.place,
+      recordedAtMs: nowMs, source: nil,
+      eventID: user == nil ? record.place : fault.eventID ?? record.place,
       outcome: .refused, reason: fault.code.rawValue)
     try self.record([row], of: [user].compactMap { $0 })
   }

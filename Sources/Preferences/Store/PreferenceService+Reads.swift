@@ -57,15 +57,16 @@ extension PreferenceService {
   /// The transitions of a user in the order they were recorded; nil where nothing is kept of one.
   ///
   /// - Parameters:
+  ///   - category: those of it alone; nil: all.
   ///   - sequence: those behind it; 0: from the first.
   ///   - limit: at most so many; the last one's sequence is where to go on.
   public func audit(
-    of id: Identifier, after sequence: Int64 = 0, limit: Int
+    of id: Identifier, _ category: Category? = nil, after sequence: Int64 = 0, limit: Int
   ) throws(StoreError) -> [AuditRow]? {
     try store.readers.read { connection throws(SQLError) in
       guard let key = try UserReader(connection: connection).user(id)?.key else { return nil }
       return try AuditTable(connection: connection).rows(
-        of: id, key: key, after: sequence, limit: limit)
+        of: id, key: key, category, after: sequence, limit: limit)
     }
   }
 
@@ -130,10 +131,14 @@ extension PreferenceService {
     }
   }
 
-  /// How many records wait to be published, and since when the first does.
-  public func outboxBacklog() throws(StoreError) -> (rows: Int64, oldestMs: Int64?) {
+  /// What waits to be published, by topic.
+  public func outboxBacklog() throws(StoreError) -> [OutboxTopic: OutboxBacklog] {
     try store.readers.read { connection throws(SQLError) in
-      try OutboxTable(connection: connection).backlog()
+      var backlog: [OutboxTopic: OutboxBacklog] = [:]
+      for topic in OutboxTopic.allCases {
+        backlog[topic] = try OutboxTable(connection: connection).backlog(topic)
+      }
+      return backlog
     }
   }
 }

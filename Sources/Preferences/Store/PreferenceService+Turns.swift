@@ -3,11 +3,15 @@ import Telemetry
 /// What only one process at a time does with a database.
 extension PreferenceService {
   enum Turn {
-    case outbox, intake
+    case outbox(OutboxTopic)
+    case intake
 
     var name: StaticString {
       switch self {
-      case .outbox: "outbox"
+      case .outbox(.state): "outbox-state"
+      case .outbox(.defaults): "outbox-defaults"
+      case .outbox(.audit): "outbox-audit"
+      case .outbox(.receipts): "outbox-receipts"
       case .intake: "intake"
       }
     }

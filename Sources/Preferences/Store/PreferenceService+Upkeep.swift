@@ -5,12 +5,14 @@ extension PreferenceService {
   /// - Parameter stepMax: about so many at once, so that no write waits long behind it.
   public func forgetOld(stepMax: Int = 1000) throws(StoreError) {
     let now = nowMs()
-    let eventsBefore = now - settings.eventIDsKeptMs
-    var isMore = true
-    while isMore {
-      isMore = try store.writer.perform { connection throws(SQLError) in
-        try EventIDTable(connection: connection).forget(
-          recordedBeforeMs: eventsBefore, limit: stepMax)
+    let kept = [(false, settings.eventIDsKeptMs), (true, settings.linkEventIDsKeptMs)]
+    for (ofLinks, keptMs) in kept {
+      var isMore = true
+      while isMore {
+        isMore = try store.writer.perform { connection throws(SQLError) in
+          try EventIDTable(connection: connection).forget(
+            ofLinks: ofLinks, recordedBeforeMs: now - keptMs, limit: stepMax)
+        }
       }
     }
     let erasuresBefore = now - settings.erasuresKeptMs

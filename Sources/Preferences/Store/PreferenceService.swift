@@ -97,6 +97,23 @@ public final class PreferenceService: Sendable {
         fail: { then(.failure($0)) }))
   }
 
+  /// Applies events that are made of the user as it is then, in order and in one transaction, so that
+  /// nothing comes between. Where the first was seen before, it alone is answered.
+  public func apply(
+    of id: Identifier, _ events: @escaping @Sendable (UserPreferences?) -> [PreferenceEvent]
+  ) throws(StoreError) -> [EventAnswer] {
+    try store.writer.perform { [self] connection throws(SQLError) in
+      let user = try UserReader(connection: connection).user(id)?.preferences
+      let writer = eventWriter(connection)
+      var answers: [EventAnswer] = []
+      for event in events(user) {
+        answers.append(try writer.apply(event))
+        if answers[0].isRepeat { break }
+      }
+      return answers
+    }
+  }
+
   /// Changes a default; returns when that is durable.
   public func apply(_ event: DefaultEvent) throws(StoreError) -> EventAnswer {
     try store.writer.perform { [self] connection throws(SQLError) in

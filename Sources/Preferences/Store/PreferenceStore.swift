@@ -109,6 +109,9 @@ public struct StoreSettings: Sendable {
   public var groupMax = 256
   /// For how long the id of an event is known, so that a repetition changes nothing: 30 days.
   public var eventIDsKeptMs: Int64 = 30 * 86_400_000
+  /// The same of what was done by a link: for as long as links live, or one that is used again when its
+  /// event is forgotten mutes again. 180 days.
+  public var linkEventIDsKeptMs: Int64 = 180 * 86_400_000
   /// For how long it is known that a user was erased, so that what was on its way does not bring the
   /// user back: 30 days.
   public var erasuresKeptMs: Int64 = 30 * 86_400_000

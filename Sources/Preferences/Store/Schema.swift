@@ -4,7 +4,30 @@
 /// are milliseconds since the epoch. Values of closed sets are kept by name, so that the tables can be
 /// read with the database's own tools.
 enum Schema {
-  static let migrations = [Migration(version: 1, script: version1)]
+  static let migrations = [
+    Migration(version: 1, script: version1), Migration(version: 2, script: version2),
+  ]
+
+  /// Each topic's rows are read by themselves, and counted as they come and go. A receipt has the instant
+  /// it tells of, and what came of a link is known for as long as links live.
+  static let version2 = """
+    ALTER TABLE outbox ADD COLUMN at_ms BIGINT;
+    ALTER TABLE event_ids ADD COLUMN is_of_link BIGINT NOT NULL DEFAULT 0;
+    UPDATE event_ids SET is_of_link = 1 WHERE event_id LIKE 'page-%';
+    DROP INDEX event_ids_by_age;
+    CREATE INDEX event_ids_by_age ON event_ids (is_of_link, recorded_at_ms);
+    CREATE INDEX outbox_of_topic ON outbox (topic, sequence);
+
+    CREATE TABLE outbox_counts (
+      topic TEXT NOT NULL PRIMARY KEY,
+      waiting BIGINT NOT NULL
+    ) /*keyed*/;
+    INSERT INTO outbox_counts (topic, waiting) VALUES
+      ('state', (SELECT count(*) FROM outbox WHERE topic = 'state')),
+      ('defaults', (SELECT count(*) FROM outbox WHERE topic = 'defaults')),
+      ('audit', (SELECT count(*) FROM outbox WHERE topic = 'audit')),
+      ('receipts', (SELECT count(*) FROM outbox WHERE topic = 'receipts'));
+    """
 
   static let version1 = """
     CREATE TABLE sequences (

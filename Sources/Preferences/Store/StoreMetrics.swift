@@ -14,25 +14,42 @@ public enum StoreMetrics {
       "preferences_requests",
       help: "Requests that were in those commits; over the commits, how many shared one."
     ) { counters.requests.value }
-    let published = outbox.counters.published
-    registry.counter(
-      "preferences_outbox_published", help: "Records that were published; one again counts again."
-    ) { published.value }
-    let failed = outbox.counters.failed
-    registry.counter(
-      "preferences_outbox_failures", help: "Batches that were refused and are published again."
-    ) { failed.value }
-    registry.gauge("preferences_outbox_waiting", help: "Records that wait to be published.") {
-      (try? service.outboxBacklog()).map { Double($0.rows) }
+    for topic in OutboxTopic.allCases {
+      register(in: registry, service, topic, outbox.statuses[topic]!)
     }
+    register(in: registry, intake.counters)
+  }
+
+  private static func register(
+    in registry: MetricRegistry, _ service: PreferenceService, _ topic: OutboxTopic,
+    _ status: OutboxStatus
+  ) {
+    let labels: Labels = ["topic": topic.rawValue]
+    registry.counter(
+      "preferences_outbox_published",
+      help: "Records that were published, or a newer one in their place; one again counts again.",
+      labels: labels
+    ) { status.published.value }
+    registry.counter(
+      "preferences_outbox_failures",
+      help: "Times that records were refused, which are published again.", labels: labels
+    ) { status.failed.value }
     registry.gauge(
-      "preferences_outbox_age", unit: .seconds, help: "How long the first of them has waited."
+      "preferences_outbox_refused",
+      help: "1 where Kafka refuses the topic, or some of its records: see the log and /readyz.",
+      labels: labels
+    ) { status.refusal == nil ? 0 : 1 }
+    registry.gauge(
+      "preferences_outbox_waiting", help: "Records that wait to be published.", labels: labels
+    ) { (try? service.outboxBacklog())?[topic].map { Double($0.rows) } }
+    registry.gauge(
+      "preferences_outbox_age", unit: .seconds, help: "How long the first of them has waited.",
+      labels: labels
     ) {
-      (try? service.outboxBacklog()).map { backlog in
+      (try? service.outboxBacklog())?[topic].map { backlog in
         backlog.oldestMs.map { Double(max(0, service.nowMs() - $0)) / 1000 } ?? 0
       }
     }
-    register(in: registry, intake.counters)
   }
 
   private static func register(in registry: MetricRegistry, _ counters: IntakeCounters) {

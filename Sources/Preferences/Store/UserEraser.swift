@@ -4,7 +4,7 @@ struct UserEraser {
 
   /// Everything of a user: the other tables' rows go by their references, the audit's too.
   func erase(_ user: StoredUser) throws(SQLError) {
-    try forgetEvents(user)
+    try forgetEvents(user, through: .max)
     try connection.run("DELETE FROM users WHERE user_key = $1", [.integer(user.key)])
   }
 
@@ -12,7 +12,7 @@ struct UserEraser {
   /// fields are still to be written, under a new secret: what was published of before is not to be
   /// linked with what comes.
   func erase(_ user: StoredUser, through ms: Int64) throws(SQLError) -> StoredUser {
-    try forgetEvents(user)
+    try forgetEvents(user, through: ms)
     let key = SQLValue.integer(user.key)
     try connection.run(
       "DELETE FROM audit WHERE user_key = $1 AND at_ms <= $2", [key, .integer(ms)])
@@ -34,9 +34,9 @@ struct UserEraser {
   }
 
   /// Also what names the user and still waits to be published: nobody has to see it any more.
-  private func forgetEvents(_ user: StoredUser) throws(SQLError) {
+  private func forgetEvents(_ user: StoredUser, through ms: Int64) throws(SQLError) {
     try connection.run("DELETE FROM event_ids WHERE user_key = $1", [.integer(user.key)])
-    try OutboxTable(connection: connection).removeRecords(ofUser: user.key)
+    try OutboxTable(connection: connection).removeRecords(ofUser: user.key, through: ms)
   }
 
   /// The device is nobody's; when it was last claimed stays, so that an earlier claim does not come

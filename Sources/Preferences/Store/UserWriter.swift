@@ -56,6 +56,7 @@ struct UserWriter {
           SQLValue(mute.value),
         ] + stamp(mute))
     }
+    for id in before.devices.keys where new.devices[id] == nil { try forget(id, key) }
     for (id, device) in new.devices {
       let was = before.devices[id]
       guard device != was else { continue }
@@ -63,6 +64,14 @@ struct UserWriter {
       try saveScope(
         .device(id), key, ScopeFields(device), over: ScopeFields(was ?? DevicePreferences()))
     }
+  }
+
+  private func forget(_ device: Identifier, _ key: Int64) throws(SQLError) {
+    let which = [.integer(key), SQLValue(device)]
+    try connection.run("DELETE FROM devices WHERE user_key = $1 AND device_id = $2", which)
+    try connection.run("DELETE FROM choices WHERE user_key = $1 AND device_id = $2", which)
+    try connection.run("DELETE FROM suppressions WHERE user_key = $1 AND device_id = $2", which)
+    try connection.run("DELETE FROM quiet_hours WHERE user_key = $1 AND device_id = $2", which)
   }
 
   func save(_ device: SharedDevice, holderKey: Int64?) throws(SQLError) {
@@ -112,7 +121,8 @@ struct UserWriter {
       ])
   }
 
-  /// What account and devices have alike. Fields are never taken away again, only set anew.
+  /// What account and devices have alike. Fields are never taken away again, only set anew, or with their
+  /// device.
   private struct ScopeFields {
     var choices: [Category: CategoryChoice]
     var suppressions: [Suppression: Stamped<Bool>]

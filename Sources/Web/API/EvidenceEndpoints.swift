@@ -35,27 +35,13 @@ struct EvidenceEndpoints: Sendable {
   private func audit(_ call: APICall) throws(Problem) -> HTTPResponse {
     let id = try call.id("user_id")
     let category = try call.categoryOfQuery()
-    var after = try call.integer("after", 0...Int64.max) ?? 0
+    let after = try call.integer("after", 0...Int64.max) ?? 0
     let limit = Int(try call.integer("limit", 1...Self.pageRowsMax) ?? Self.pageRows)
-    var found: [AuditRow] = []
-    var next: Int64?
-    // Rows of other categories are read over; where the page is full, what follows begins behind its
-    // last row.
-    while next == nil {
-      let position = after
-      let rows = try Failures.named { () throws(StoreError) in
-        try service.audit(of: id, after: position, limit: limit) ?? []
-      }
-      for row in rows where category == nil || row.category == category {
-        found.append(row)
-        if found.count == limit {
-          next = row.sequence
-          break
-        }
-      }
-      guard next == nil, rows.count == limit else { break }
-      after = rows.last!.sequence
+    let found = try Failures.named { () throws(StoreError) in
+      try service.audit(of: id, category, after: after, limit: limit) ?? []
     }
+    // Where the page is full, what follows begins behind its last row.
+    let next = found.count == limit ? found.last?.sequence : nil
     var json = JSONMembers()
     json.add("rows", json: Array("[\(found.map(AuditDocument.text).joined(separator: ","))]".utf8))
     json.add("next", number: next)
@@ -97,8 +83,9 @@ struct EvidenceEndpoints: Sendable {
   private func erase(_ call: APICall) throws(Problem) -> HTTPResponse {
     let event = PreferenceEvent(
       eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
-      body: .userErased)
-    let answer = try Failures.named { () throws(StoreError) in try service.apply(event) }
+      isOfNow: true, body: .userErased)
+    let condition = try EntityTag.condition("If-Match", of: call.request)
+    let answer = try Conditional.apply(event, condition, service)
     // Never 204 for somebody who is still there.
     if let refusal = answer.refusal { throw Problem(422, refusal.code, refusal.words) }
     return HTTPResponse(status: 204)

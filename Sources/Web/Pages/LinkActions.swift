@@ -27,28 +27,27 @@ struct LinkActions: Sendable {
   }
 
   /// Off is a choice of the account. On is one too, and takes away what stands in its way on the
-  /// devices, since any off is stricter than an on elsewhere.
+  /// devices, since any off is stricter than an on elsewhere. All of it or nothing, of the devices as they
+  /// are then; what is sent again does not reach devices that have chosen off since.
   func set(
     _ category: Category, on: Bool, of user: UserPreferences, token: String, once: String
   ) throws(StoreError) {
-    let answer = try set(.account, category, on, of: user, [token, once])
-    // What is sent again must not reach devices that have chosen off since.
-    guard on, answer.refusal == nil, !answer.isRepeat else { return }
-    for (id, device) in user.devices.sorted(by: { $0.key < $1.key })
-    where device.isPresent && device.choices[category]?.state == .userOff {
-      _ = try set(.device(id), category, on, of: user, [token, once, id.text])
+    let nowMs = nowMs()
+    _ = try service.apply(of: user.userID) { user in
+      guard let user else { return [] }
+      func event(_ scope: PreferenceScope, _ idParts: [String]) -> PreferenceEvent {
+        PreferenceEvent(
+          eventID: Self.eventID(idParts + ["\(category.name)"]), userID: user.userID, atMs: nowMs,
+          isOfNow: true, source: .inAppSettings,
+          body: .choiceSet(scope, category, on ? .userOn : .userOff))
+      }
+      let account = event(.account, [token, once])
+      guard on else { return [account] }
+      return [account]
+        + user.devices.sorted { $0.key < $1.key }
+        .filter { $0.value.isPresent && $0.value.choices[category]?.state == .userOff }
+        .map { id, _ in event(.device(id), [token, once, id.text]) }
     }
-  }
-
-  private func set(
-    _ scope: PreferenceScope, _ category: Category, _ on: Bool, of user: UserPreferences,
-    _ idParts: [String]
-  ) throws(StoreError) -> EventAnswer {
-    try service.apply(
-      PreferenceEvent(
-        eventID: Self.eventID(idParts + ["\(category.name)"]), userID: user.userID, atMs: nowMs(),
-        isOfNow: true, source: .inAppSettings,
-        body: .choiceSet(scope, category, on ? .userOn : .userOff)))
   }
 
   /// A hash: the token itself must not stand in the audit, where it could be used. No part can hold the

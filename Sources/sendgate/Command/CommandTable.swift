@@ -5,6 +5,7 @@ enum CommandTable {
     CheckCommand.command,
     EvaluateCommand.command,
     TopicsCommand.command,
+    TableCommand.command,
     LinkKeyCommand.command,
     PublishCommand.command,
     GenerateCommand.command,

@@ -23,9 +23,34 @@ struct JSONLine {
     text += Self.make(body)
   }
 
+  /// An array of strings.
+  mutating func add(_ name: String, list: [String]) {
+    key(name)
+    text += "["
+    for (index, value) in list.enumerated() {
+      if index > 0 { text += "," }
+      string(value)
+    }
+    text += "]"
+  }
+
+  /// An array of objects.
+  mutating func add<Value>(
+    _ name: String, each values: [Value], _ body: (inout JSONLine, Value) -> Void
+  ) {
+    key(name)
+    text +=
+      "[" + values.map { value in Self.make { body(&$0, value) } }.joined(separator: ",") + "]"
+  }
+
   mutating func addNull(_ name: String) {
     key(name)
     text += "null"
+  }
+
+  mutating func add(_ name: String, flag: Bool) {
+    key(name)
+    text += flag ? "true" : "false"
   }
 
   mutating func add(_ name: String, number: Int) {

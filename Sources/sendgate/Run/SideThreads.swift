@@ -89,7 +89,11 @@ private struct Patience {
 
 /// Reads the preferences, and follows them: the one writer of the table.
 enum PreferenceThread {
-  static func run(_ world: SharedWorld, _ findings: Findings, _ control: LaneControl) {
+  /// - Parameter onReady: called once everything is read that was there.
+  static func run(
+    _ world: SharedWorld, _ findings: Findings, _ control: LaneControl,
+    onReady: @escaping @Sendable () -> Void = {}
+  ) {
     do throws(ConfigurationError) {
       let follower = try PreferenceFollower(
         table: world.preferences, readiness: world.readiness, counters: world.preferenceCounters,
@@ -104,6 +108,7 @@ enum PreferenceThread {
           log.info(
             "The preferences are read",
             ["records": .integer(Int(documents)), "took.ms": .integer(Int(tookMs))])
+          onReady()
         },
         onChange: { change in
           for changes in world.preferenceChanges { changes.note(change) }

@@ -62,9 +62,8 @@ enum AuditCommand {
     _ arguments: ParsedArguments, _ user: Identifier, _ category: Category?
   ) throws(CommandFailure) -> Int32 {
     try StoreCommands.read(arguments) { (service) throws(StoreError) in
-      guard let rows = try service.audit(of: user, limit: Int.max) else { return nil }
-      return rows.filter { category == nil || $0.category == category }
-        .map(AuditDocument.text).joined(separator: "\n")
+      try service.audit(of: user, category, limit: Int.max)
+        .map { rows in rows.map(AuditDocument.text).joined(separator: "\n") }
     }
   }
 }

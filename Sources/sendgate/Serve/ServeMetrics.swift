@@ -27,13 +27,20 @@ enum ServeMetrics {
     let intake = kafka.intake.counters.isCaughtUp.value
     do throws(StoreError) {
       let backlog = try service.outboxBacklog()
-      return [
-        ReadinessCheck(name: "store"),
-        ReadinessCheck(name: "outbox (\(backlog.rows) records wait to be published)"),
-        ReadinessCheck(name: "intake (\(intake ? "caught up" : "not caught up"))"),
-      ] + (evidence.map { [ServedEvidence.check($0)] } ?? [])
+      return [ReadinessCheck(name: "store")]
+        + OutboxTopic.allCases.map { topic in
+          check(kafka.outbox.statuses[topic]!, waiting: backlog[topic]!.rows)
+        }
+        + [ReadinessCheck(name: "intake (\(intake ? "caught up" : "not caught up"))")]
+        + (evidence.map { [ServedEvidence.check($0)] } ?? [])
     } catch {
       return [ReadinessCheck(name: "store", problem: "\(error)")]
     }
+  }
+
+  private static func check(_ status: OutboxStatus, waiting: Int64) -> ReadinessCheck {
+    let refusal = status.refusal.map { "; refused: \($0)" } ?? ""
+    return ReadinessCheck(
+      name: "outbox of \(status.topic) (\(waiting) records wait to be published\(refusal))")
   }
 }

@@ -31,6 +31,9 @@ struct StoreConfiguration: Sendable {
     var store = StoreSettings()
     store.readersCount = Int(text("serve.readers"))!
     store.eventIDsKeptMs = Int64(text("serve.event_ids.kept.days"))! * dayMs
+    // A day more: the undoing of a mute at its link's last moment is good for a day.
+    let linkMs = (Int64(text("unsubscribe.lifetime_days"))! + 1) * dayMs
+    store.linkEventIDsKeptMs = max(store.eventIDsKeptMs, linkMs)
     store.erasuresKeptMs = Int64(text("serve.erasures.kept.days"))! * dayMs
     self.store = store
   }

@@ -32,10 +32,10 @@ class Answer:
 
 
 class Service(Process):
-    """A running preference service with a token of each role. `settings` go by `--set`."""
+    """A running preference service with a token of each role. `settings` go by `--set`; `port`: of one before it."""
 
-    def __init__(self, world, name="serve-0", tls=None, environment=None, **settings):
-        self.world, self.port, self.tls = world, free_port(), tls
+    def __init__(self, world, name="serve-0", tls=None, environment=None, port=None, **settings):
+        self.world, self.port, self.tls = world, port or free_port(), tls
         self.database = os.path.join(world.directory, "preferences.db")
         self.tokens_path = os.path.join(world.directory, "tokens")
         self.tokens = getattr(world, "service_tokens", None)

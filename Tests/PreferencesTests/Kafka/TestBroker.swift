@@ -31,10 +31,12 @@ final class TestBroker {
     }
   }
 
-  func start() throws {
+  /// - Parameter plan: what is to go wrong.
+  func start(injecting plan: String = "") throws {
     let disk = FolderDisk(root: folder.file("broker")) { preconditionFailure($0) }
     nonisolated(unsafe) let server = try BrokerServer(
       config: BrokerConfig(), disk: disk, port: port)
+    server.core.inject(try InjectionPlan(parsing: plan))
     port = UInt16(server.port)
     stopper = server.stop
     thread = NamedThread(name: "test-broker") { server.run() }
@@ -50,7 +52,8 @@ final class TestBroker {
   deinit { stop() }
 
   func create(
-    _ topics: [TopicRole] = [.preferences, .defaults, .audit, .receipts, .preferenceEvents]
+    _ topics: [TopicRole] = [.preferences, .defaults, .audit, .receipts, .preferenceEvents],
+    settings: [(key: String, value: String)] = []
   )
     throws
   {
@@ -60,7 +63,8 @@ final class TestBroker {
       topics.map {
         NewTopic(
           name: $0.defaultName, partitionCount: $0 == .defaults ? 1 : 3, replicationFactor: 1,
-          settings: [])
+          // Documents are dated as the test's clock says, which is long ago.
+          settings: settings + [("retention.ms", "-1")])
       }, timeoutMs: 10_000)
     for answer in answers { if let error = answer.error { throw error } }
   }
@@ -68,6 +72,7 @@ final class TestBroker {
   struct Record: Equatable {
     var key: String
     var value: String?
+    var timestampMs: Int64
   }
 
   /// Writes records by their keys, and waits until they are acknowledged.
@@ -120,7 +125,8 @@ final class TestBroker {
           records[record.partition, default: []].append(
             Record(
               key: record.key.map { String(decoding: $0, as: UTF8.self) } ?? "",
-              value: record.value.map { String(decoding: $0, as: UTF8.self) }))
+              value: record.value.map { String(decoding: $0, as: UTF8.self) },
+              timestampMs: record.timestampMs))
         } else if record.isEndOfPartition {
           ended.insert(record.partition)
         } else {

@@ -11,10 +11,13 @@ struct MemoryStore {
   var erasedAtMs: [Identifier: Int64] = [:]
   var audit: [Identifier: [AuditRow]] = [:]
   var answers: [Identifier: [Identifier: EventAnswer]] = [:]
+  private var waiting: [(text: String, atMs: Int64)] = []
   /// Topic, key and value of what is to be published, but the audit's.
-  var published: [String] = []
+  var published: [String] { waiting.map(\.text) }
 
   init(_ machine: PreferenceMachine) { self.machine = machine }
+
+  private mutating func publish(_ text: String, atMs: Int64 = 0) { waiting.append((text, atMs)) }
 
   mutating func apply(_ event: PreferenceEvent, nowMs: Int64) -> EventAnswer {
     let id = event.userID
@@ -30,15 +33,17 @@ struct MemoryStore {
     if let ms = transition.erasedAtMs {
       erasedAtMs[id] = ms
       answers[id] = nil
-      audit[id]?.removeAll { transition.isErased || $0.atMs <= ms }
-      for device in transition.releasedDevices where devices[device]?.holder == id {
-        devices[device]?.holder = nil
+      let throughMs = transition.erasedThroughMs ?? .max
+      audit[id]?.removeAll { $0.atMs <= throughMs }
+      // What waited is not published any more, but what was seen afterwards.
+      waiting.removeAll {
+        $0.text.hasPrefix("receipts \(id) ") && $0.atMs <= throughMs
+          || $0.text.hasPrefix("state \(id) ") && !$0.text.hasSuffix(" nil")
       }
-      // What waited is not published any more.
-      published.removeAll {
-        $0.hasPrefix("receipts \(id) ") || $0.hasPrefix("state \(id) ") && !$0.hasSuffix(" nil")
-      }
-      published.append("state \(id) nil")
+      publish("state \(id) nil")
+    }
+    for device in transition.releasedDevices where devices[device]?.holder == id {
+      devices[device]?.holder = nil
     }
     if transition.isErased { users[id] = nil }
     if let user = transition.user { users[id] = user }
@@ -46,11 +51,11 @@ struct MemoryStore {
     if let device = transition.device { devices[device.deviceID] = device }
     for row in transition.rows { audit[row.userID!, default: []].append(row) }
     if let text = transition.holderDocument {
-      published.append("state \(transition.holder!.userID) \(text)")
+      publish("state \(transition.holder!.userID) \(text)")
     }
-    if let text = transition.userDocument { published.append("state \(id) \(text)") }
+    if let text = transition.userDocument { publish("state \(id) \(text)") }
     if let seen = transition.observed {
-      published.append("receipts \(id) \(ReceiptDocument.text(seen))")
+      publish("receipts \(id) \(ReceiptDocument.text(seen))", atMs: seen.atMs)
     }
     let answer = EventAnswer(
       outcome: transition.outcome,

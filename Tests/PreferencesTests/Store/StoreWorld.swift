@@ -1,6 +1,7 @@
 import Gate
 import Synchronization
 import Telemetry
+import Testing
 
 @testable import Preferences
 
@@ -53,11 +54,23 @@ final class StoreWorld {
 
   deinit { service?.close() }
 
-  /// Everything that waits to be published.
+  /// Everything that waits to be published; the count that is kept of it must agree.
   func outbox() throws -> [OutboxTable.Row] {
     try service.store.readers.read { connection throws(SQLError) in
-      try OutboxTable(connection: connection).rows(after: 0, limit: .max)
+      var all: [OutboxTable.Row] = []
+      let table = OutboxTable(connection: connection)
+      for topic in OutboxTopic.allCases {
+        let rows = try table.rows(of: topic, after: 0, limit: .max)
+        #expect(try table.backlog(topic).rows == Int64(rows.count), "the count of \(topic)")
+        all += rows
+      }
+      return all.sorted { $0.sequence < $1.sequence }
     }
+  }
+
+  /// How many wait to be published.
+  func waiting(_ service: PreferenceService? = nil) throws -> Int64 {
+    try (service ?? self.service).outboxBacklog().values.reduce(0) { $0 + $1.rows }
   }
 
   func audit(_ user: Identifier) throws -> [AuditRow] {

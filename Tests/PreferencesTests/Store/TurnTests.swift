@@ -46,12 +46,12 @@ import Testing
     closed.close()
     let lines = Lines()
     var looks = 0
-    let hadIt = closed.waitForTurn(.outbox, log: lines.log, retryMs: 1) {
+    let hadIt = closed.waitForTurn(.outbox(.state), log: lines.log, retryMs: 1) {
       looks += 1
       return looks > 10
     }
     #expect(!hadIt && looks == 1)
-    closed.endTurn(.outbox, log: lines.log)
+    closed.endTurn(.outbox(.state), log: lines.log)
     #expect(lines.texts.isEmpty)
   }
 
@@ -72,7 +72,11 @@ import Testing
     _ = try world.service.apply(world.erased("e-4", gone, at: world.nowMs))
     let before = try world.outbox()
 
-    #expect(try !world.service.settleOutbox(published))
+    for topic in [OutboxTopic.state, .defaults, .audit] {
+      let rows = published.filter { $0.topic == topic }
+      #expect(
+        try world.service.settleOutbox(of: topic, [0...(.max)], keys: Set(rows.map(\.key))) == nil)
+    }
     let again = try world.outbox().dropFirst(before.count)
     let newest = try #require(try world.service.user(user))
     #expect(again.map(\.topic) == [.state, .state, .defaults])
@@ -82,8 +86,9 @@ import Testing
         PreferenceDocument.text(newest), nil, DefaultDocument.text(.social, value),
       ])
 
-    #expect(try world.service.takeTurn(.outbox))
-    #expect(try world.service.settleOutbox(try world.outbox()))
-    #expect(try world.outbox().isEmpty)
+    #expect(try world.service.takeTurn(.outbox(.state)))
+    let settled = try world.service.settleOutbox(of: .state, [0...(.max)], keys: [])
+    #expect(settled == before.count { $0.topic == .state } + 2)
+    #expect(try world.outbox().allSatisfy { $0.topic != .state })
   }
 }

@@ -66,7 +66,8 @@ struct World {
   private mutating func save(_ transition: Transition, _ event: PreferenceEvent) {
     if let erasedAtMs = transition.erasedAtMs {
       erased[event.userID] = erasedAtMs
-      rows.removeAll { $0.userID == event.userID && $0.atMs <= erasedAtMs }
+      let throughMs = transition.erasedThroughMs ?? .max
+      rows.removeAll { $0.userID == event.userID && $0.atMs <= throughMs }
     }
     for id in transition.releasedDevices { devices[id]?.holder = nil }
     if transition.isErased { users[event.userID] = nil }
