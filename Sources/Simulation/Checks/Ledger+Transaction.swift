@@ -66,7 +66,7 @@ extension Ledger {
       return fail("exactly once", "decided twice: \(decision.words)")
     }
     checkOrder(decision, input)
-    if ["expired", "unknown_user"].contains(decision.reason) {
+    if ["expired", "unknown_user", "unknown_device", "no_devices"].contains(decision.reason) {
       expected[input.number] = [input.device ?? ""]
       checkCandidateItself(decision, input)
     } else {
@@ -101,6 +101,15 @@ extension Ledger {
     guard !isExpired else { return }
     let entries = documents[input.user] ?? []
     let least = leastIndex(entries, decision)
+    guard decision.reason == "unknown_user" else {
+      guard let document = document(of: decision, entries) else { return }
+      let isThere =
+        input.device.map { id in document.devices.contains { $0.id == id } }
+        ?? !document.devices.isEmpty
+      let isRight = !isThere && (decision.reason == "unknown_device") == (input.device != nil)
+      if !isRight { fail("decision", "its devices are \(document.devices): \(decision.words)") }
+      return
+    }
     let mayBeAbsent = least < 0 || entries[least...].contains { $0.document == nil }
     if !mayBeAbsent { fail("preferences", "its document was there: \(decision.words)") }
   }
@@ -116,33 +125,42 @@ extension Ledger {
     return (entries.lastIndex { $0.visibleAtMs < knownMs } ?? -1)
   }
 
-  /// Holds a decision against the table, with the document that it names.
-  private func judge(
-    _ decision: Decision, _ input: Input, heldSinceMs: Int64?
-  ) {
-    let entries = documents[input.user] ?? []
+  /// The document that a decision names, which must not be too old.
+  private func document(of decision: Decision, _ entries: [DocumentEntry]) -> Document? {
     guard let index = entries.firstIndex(where: { $0.offset == decision.preferenceOffset }),
       let document = entries[index].document
     else {
-      expected[input.number] = decided[input.number]
-      return fail("preferences", "names no document of its user: \(decision.words)")
+      fail("preferences", "names no document of its user: \(decision.words)")
+      return nil
     }
     if index < leastIndex(entries, decision) {
       fail("preferences", "made by a document that is too old: \(decision.words)")
     }
+    return document
+  }
+
+  /// Holds a decision against the table, with the document that it names.
+  private func judge(
+    _ decision: Decision, _ input: Input, heldSinceMs: Int64?
+  ) {
+    guard let document = document(of: decision, documents[input.user] ?? []) else {
+      expected[input.number] = decided[input.number]
+      return
+    }
     if heldSinceMs == nil {
       expected[input.number] = Set(input.device.map { [$0] } ?? document.devices.map(\.id))
     }
-    guard let device = document.devices.first(where: { $0.id == decision.device }),
-      let version = Int(decision.zones.dropFirst(3))
-    else { return fail("decision", "of a device that is not there: \(decision.words)") }
+    let device = document.devices.first { $0.id == decision.device }
+    guard let version = Int(decision.zones.dropFirst(3)), device != nil || heldSinceMs != nil else {
+      return fail("decision", "of a device that is not there: \(decision.words)")
+    }
     var question = Rules.Question(
       input: input, device: device, document: document, nowMs: decision.decidedAtMs,
       heldSinceMs: heldSinceMs, holdMsMax: scenario.holdHoursMax * 3_600_000,
       zonesVersion: version, isDuplicate: false, isCapped: false)
     var verdicts: [Rules.Verdict] = []
     for isDuplicate in mayBeDuplicate(decision, input) {
-      for isCapped in mayBeCapped(decision, input) {
+      for isCapped in mayBeCapped(decision, input, { Rules.day(document, $0, version) }) {
         (question.isDuplicate, question.isCapped) = (isDuplicate, isCapped)
         verdicts.append(Rules.judge(question))
       }
@@ -174,15 +192,17 @@ extension Ledger {
     return atMs <= wall.latestReadMs - horizonMs ? [true, false] : [true]
   }
 
-  private func mayBeCapped(_ decision: Decision, _ input: Input) -> [Bool] {
-    let horizonMs = max(scenario.horizonHours * 3_600, scenario.capWindowSeconds) * 1_000
+  private func mayBeCapped(
+    _ decision: Decision, _ input: Input, _ day: (Int64) -> Int64
+  ) -> [Bool] {
+    let horizonMs = max(scenario.horizonHours * 3_600, scenario.capMemorySeconds) * 1_000
     var answers: [Bool] = []
     for forgottenMs in [.min, wall.latestReadMs - horizonMs] {
       for countsUncertain in [true, false] {
         answers.append(
           caps.isUsedUp(
             input.user, input.category, input.notification, nowMs: decision.decidedAtMs,
-            forgottenMs: forgottenMs, countsUncertain: countsUncertain))
+            forgottenMs: forgottenMs, countsUncertain: countsUncertain, day: day))
       }
     }
     return answers.allSatisfy { $0 == answers[0] } ? [answers[0]] : [true, false]

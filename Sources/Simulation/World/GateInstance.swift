@@ -23,7 +23,7 @@ final class Surroundings {
     } catch {
       preconditionFailure("the simulation's policy: \(error)")
     }
-    wall = WallTime(world, startMs: Scenario.wallStartMs, speed: scenario.speed)
+    wall = WallTime(world, startMs: scenario.wallStartMs, speed: scenario.speed)
   }
 
   func note(_ lane: Lane, startedAtMs: Int64) -> LaneNotes {
