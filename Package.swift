@@ -40,6 +40,7 @@ let package = Package(
       cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-Wno-c23-extensions"])]),
     .target(name: "CLZ4", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
     .target(name: "CSQLite", cSettings: c, linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(name: "CPostgres", cSettings: c, linkerSettings: [.linkedLibrary("pq")]),
     .target(name: "CBroker", cSettings: c, linkerSettings: [.linkedLibrary("lz4")]),
 
     .target(name: "Gate", dependencies: ["CJSON", "CCrypto", "CShims"], swiftSettings: hot),
@@ -55,11 +56,19 @@ let package = Package(
       swiftSettings: swift),
     .target(
       name: "Preferences",
-      dependencies: ["Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CCrypto"],
+      dependencies: [
+        "Gate", "Telemetry", "Kafka", "Pipeline", "CSQLite", "CPostgres", "CCrypto",
+      ],
+      swiftSettings: swift),
+    .target(
+      name: "Evidence",
+      dependencies: ["Preferences", "Kafka", "Pipeline", "Gate", "Telemetry", "CLZ4"],
       swiftSettings: swift),
     .target(
       name: "Web",
-      dependencies: ["CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Telemetry"],
+      dependencies: [
+        "CHTTP", "CCrypto", "CContracts", "Gate", "Preferences", "Evidence", "Telemetry",
+      ],
       swiftSettings: swift),
     .target(name: "Broker", dependencies: ["CBroker"], swiftSettings: swift),
     .target(name: "CSimulation", cSettings: c),
@@ -69,8 +78,8 @@ let package = Package(
     .executableTarget(
       name: "sendgate",
       dependencies: [
-        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Web",
-        "Broker", "Simulation", "CCrypto",
+        "Gate", "Telemetry", "Pipeline", "Kafka", "Consumer", "Producer", "Preferences", "Evidence",
+        "Web", "Broker", "Simulation", "CCrypto",
       ],
       swiftSettings: swift),
 
@@ -90,18 +99,21 @@ let package = Package(
       swiftSettings: swift),
     .executableTarget(
       name: "store-bench",
-      dependencies: ["Preferences", "Pipeline", "Gate", "Telemetry", "CSQLite"],
+      dependencies: ["Preferences", "Evidence", "Pipeline", "Gate", "Telemetry", "CSQLite"],
       path: "Benchmarks/Store", swiftSettings: swift),
     .executableTarget(
       name: "bench-floor", path: "Benchmarks/Floor", cSettings: c,
       linkerSettings: [.linkedLibrary("rdkafka")]),
 
+    // What tests of several targets share.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swift),
     .testTarget(
       name: "GateTests", dependencies: ["Gate"], exclude: ["ZonesFixtures"],
       swiftSettings: swift),
     .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"], swiftSettings: swift),
     .testTarget(
-      name: "PipelineTests", dependencies: ["Pipeline", "Gate"], swiftSettings: swift),
+      name: "PipelineTests", dependencies: ["Pipeline", "Gate", "TestSupport"], swiftSettings: swift
+    ),
     .testTarget(
       // CKafka: to compare with librdkafka's own partitioner, and for its mock cluster.
       name: "KafkaTests",
@@ -115,17 +127,27 @@ let package = Package(
       ],
       swiftSettings: swift),
     .testTarget(
-      name: "WebTests", dependencies: ["Web", "Preferences", "Gate", "Telemetry"],
+      name: "EvidenceTests",
+      dependencies: [
+        "Evidence", "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker",
+      ],
+      swiftSettings: swift),
+    .testTarget(
+      name: "WebTests",
+      dependencies: [
+        "Web", "Evidence", "Preferences", "Pipeline", "Gate", "Telemetry", "TestSupport",
+      ],
       swiftSettings: swift),
     .testTarget(
       name: "BrokerTests", dependencies: ["Broker"],
-      exclude: ["Vectors", "process_test.py", "wire_test.py"], swiftSettings: swift),
+      exclude: ["Vectors", "process_test.py", "wire", "wire_test.py"], swiftSettings: swift),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swift),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences",
+        "sendgate", "Gate", "Kafka", "Telemetry", "Broker", "Web", "Preferences", "Evidence",
+        "Pipeline", "TestSupport",
       ],
       exclude: ["Snapshots"], swiftSettings: swift),
   ],

@@ -1,10 +1,12 @@
 # What the scripts share: installing what is missing, and a broker that ends with the script.
 # Sourced, after `cd` to the project's folder. Idempotent and quiet; asks nothing.
 
-packages_build="librdkafka-dev libsimdjson-dev libmicrohttpd-dev libssl-dev liblz4-dev libsqlite3-dev"
+packages_build="librdkafka-dev libsimdjson-dev libmicrohttpd-dev libssl-dev liblz4-dev libsqlite3-dev libpq-dev"
 packages_run="tzdata kcat python3 python3-venv"
 
 packages_browser="chromium chromium-driver fonts-noto-cjk"
+# Tests start servers of their own from it; the cluster that Debian makes beside it may run or not.
+packages_server="postgresql-15"
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Holds through the broker: how fast they are made, read back and released, and the memory they take.
 
-    holds.py --sendgate .build/release/sendgate [--holds 1000000] [--partitions 4]
+    holds.py --sendgate .build/release/sendgate --floor .build/release/bench-floor [--holds 1000000] [--partitions 4]
 
-Runs a broker of its own and one gate; needs confluent-kafka (Tests/Integration/requirements.txt) and kcat, which reads the
-same partitions beside it as a bare C reader. One JSON line at the end.
+Runs a broker of its own and one gate; needs confluent-kafka (Tests/Integration/requirements.txt). The floor's bare C reader
+reads the same topics beside it. One JSON line at the end.
 """
 
 import argparse
@@ -38,9 +38,16 @@ def resident_mib(gate):
         return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)) / 1024
 
 
+def read_bare(world, floor, name):
+    """A C program that reads a topic and does nothing with it."""
+    words = [floor, "-b", world.broker.bootstrap, "-i", world.topics[name], "-m", "read"]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sendgate", required=True)
+    parser.add_argument("--floor", required=True)
     parser.add_argument("--holds", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, default=4)
     options = parser.parse_args()
@@ -80,10 +87,8 @@ def measure(world, options):
     found["resident_mib"] = round(resident_mib(empty))
     empty.drain()
 
-    words = ["kcat", "-C", "-b", world.broker.bootstrap, "-t", world.topics["deferred"], "-e", "-q", "-f", ""]
-    began = time.monotonic()
-    subprocess.run(words + ["-X", "isolation.level=read_committed"], check=True, stdout=subprocess.DEVNULL)
-    found["reader_per_second"] = round(count / (time.monotonic() - began))
+    bare = [read_bare(world, options.floor, name) for name in ("deferred", "state")]
+    found["bare_records_per_second"] = round(sum(one["records"] for one in bare) / sum(one["seconds"] for one in bare))
 
     full = start("gate-0/1")
     full.wait_for_output("Restored partitions", 600)
@@ -91,6 +96,7 @@ def measure(world, options):
     # Of both topics: as many ids as holds.
     restored, seconds = gauge(full, "state_records_restored_total"), gauge(full, "restore_duration_seconds")
     found["restored_records_per_second"] = round(restored / seconds)
+    found["restore_to_bare"] = round(restored / seconds / found["bare_records_per_second"], 2)
     found["restore_seconds"] = seconds
     found["resident_after_restore_mib"] = round(resident_mib(full))
     found["index_bytes_a_hold"] = round(gauge(full, "holds_index_bytes") / count, 1)

@@ -14,10 +14,22 @@ func fail(_ message: String) -> Never {
   exit(1)
 }
 
-func openService(_ path: String, _ settings: StoreSettings = StoreSettings()) -> PreferenceService {
+/// A server's connection parameters have a sign that paths here have not.
+func isServer(_ text: String) -> Bool { text.contains("=") || text.contains("://") }
+
+func database(_ text: String) -> PreferenceDatabase {
+  guard isServer(text) else { return .sqlite(path: text) }
+  do throws(PostgresParameters.Fault) {
+    return .postgres(try PostgresParameters(text))
+  } catch {
+    fail("the connection parameters \(error)")
+  }
+}
+
+func openService(_ text: String, _ settings: StoreSettings = StoreSettings()) -> PreferenceService {
   do throws(StoreError) {
     return try PreferenceService(
-      database: .sqlite(path: path),
+      database: database(text),
       machine: PreferenceMachine(policy: .builtIn, zones: NoZones()),
       links: SettingsLinks(androidPackage: "org.example.app")!, settings: settings)
   } catch {
@@ -34,8 +46,8 @@ func choice(thread: Int, number: Int, run: String) -> PreferenceEvent {
 }
 
 /// Writes without an end. A line is printed when the write was answered, never before.
-func hammer(path: String, threadCount: Int) {
-  let service = openService(path)
+func hammer(_ database: String, threadCount: Int) {
+  let service = openService(database)
   let threads = (0..<threadCount).map { thread in
     NamedThread(name: "hammer-\(thread)") {
       do throws(StoreError) {

@@ -1,4 +1,3 @@
-import CSQLite
 import Gate
 import Glibc
 import Pipeline
@@ -8,20 +7,43 @@ import Telemetry
 
 func measure(folder: String, seconds: Double) {
   let path = "\(folder)/store-bench.db"
-  defer { remove(path) }
-  func remove(_ path: String) { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
+  defer { removeDatabase(path) }
 
   for rows in [1, 16, 256] {
-    remove(path)
-    let perSecond = rawWrites(path, rowsPerCommit: rows, seconds: seconds)
+    removeDatabase(path)
+    let perSecond = SQLiteFloor(path).writes(rowsPerCommit: rows, seconds: seconds)
     show("sqlite alone, \(rows) rows a commit", perSecond, "rows/s")
   }
   for threads in [1, 16, 64, 256] {
-    remove(path)
+    removeDatabase(path)
     writes(path, threads: threads, seconds: seconds)
   }
-  remove(path)
+  removeDatabase(path)
   for threads in [1, 2, 4] { reads(path, threads: threads, seconds: seconds) }
+}
+
+func removeDatabase(_ path: String) {
+  for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+}
+
+/// For a script that sets a service's rate beside it.
+func printFloor(folder: String, seconds: Double, rowsPerCommit: Int) {
+  let path = "\(folder)/store-floor.db"
+  defer { removeDatabase(path) }
+  let single = SQLiteFloor(path).writes(rowsPerCommit: 1, seconds: seconds)
+  let grouped = SQLiteFloor(path).writes(rowsPerCommit: rowsPerCommit, seconds: seconds)
+  let reads = SQLiteFloor(path).reads(threads: 2, seconds: seconds)
+  print(
+    "{\"commits_per_second\":\(Int(single)),\"rows_per_second\":\(Int(grouped)),"
+      + "\"reads_per_second\":\(Int(reads))}")
+}
+
+/// The store alone, of a server whose ceiling other tools measure (pgbench).
+func measureStore(_ database: String, seconds: Double) {
+  for threads in [1, 2, 4] { reads(database, threads: threads, seconds: seconds) }
+  for threads in [1, 16, 64, 256] {
+    writes(database, threads: threads, seconds: seconds, run: "w\(threads)")
+  }
 }
 
 func show(_ name: String, _ value: Double, _ unit: String, _ rest: String = "") {
@@ -29,45 +51,12 @@ func show(_ name: String, _ value: Double, _ unit: String, _ rest: String = "") 
   print("\(padded)\(Int(value)) \(unit)\(rest)")
 }
 
-/// What the disk and SQLite give at most: rows of a document's size, nothing looked up, one thread.
-func rawWrites(_ path: String, rowsPerCommit: Int, seconds: Double) -> Double {
-  var connection: OpaquePointer?
-  var statement: OpaquePointer?
-  func check(_ code: Int32) {
-    guard code == SQLITE_OK || code == SQLITE_DONE else {
-      fail("\(path): \(String(cString: sqlite3_errmsg(connection)))")
-    }
-  }
-  func run(_ sql: String) { check(sqlite3_exec(connection, sql, nil, nil, nil)) }
-  check(sqlite3_open(path, &connection))
-  run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
-  run("CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT NOT NULL)")
-  check(sqlite3_prepare_v2(connection, "INSERT INTO t (v) VALUES (?)", -1, &statement, nil))
-  let value = String(repeating: "v", count: 200)
-  let start = SystemTime.monotonicNs()
-  var count = 0
-  while elapsed(since: start) < seconds {
-    run("BEGIN IMMEDIATE")
-    for _ in 0..<rowsPerCommit {
-      check(csqlite_bind_text(statement, 1, value, 200))
-      check(sqlite3_step(statement))
-      check(sqlite3_reset(statement))
-    }
-    run("COMMIT")
-    count += rowsPerCommit
-  }
-  let perSecond = Double(count) / elapsed(since: start)
-  sqlite3_finalize(statement)
-  sqlite3_close(connection)
-  return perSecond
-}
-
 func elapsed(since startNs: Int64) -> Double {
   Double(SystemTime.monotonicNs() - startNs) / 1_000_000_000
 }
 
 /// Events, whole: looked up, decided, state, audit, outbox and id written, answered when durable.
-func writes(_ path: String, threads count: Int, seconds: Double) {
+func writes(_ path: String, threads count: Int, seconds: Double, run: String = "w") {
   let service = openService(path)
   let latencies = Mutex<[Int64]>([])
   let start = SystemTime.monotonicNs()
@@ -78,7 +67,7 @@ func writes(_ path: String, threads count: Int, seconds: Double) {
       while elapsed(since: start) < seconds {
         let began = SystemTime.monotonicNs()
         do throws(StoreError) {
-          _ = try service.apply(choice(thread: thread, number: number, run: "w"))
+          _ = try service.apply(choice(thread: thread, number: number, run: run))
         } catch {
           fail("\(error)")
         }

@@ -51,6 +51,15 @@ public final class TopicWatch {
     }
   }
 
+  /// Settings that will stand in the gate's way sooner or later: an output topic that takes no record of
+  /// the size that a candidate may have, a state topic that is not compacted. What a broker does not tell
+  /// is not judged.
+  public func unfitSettings(of plan: TopicPlan) throws(KafkaError) -> [String] {
+    let topics = Self.required.map { names[$0] }
+    return plan.findings(settings: try admin.settings(of: topics, timeoutMs: requestTimeoutMs))
+      .map(\.description)
+  }
+
   /// Looks until everything is there: a broker that is not up yet, and topics that are not made
   /// yet, are waited for. Returns `right` or `wrong`, or nil where it was asked to end.
   public func waitForTopics(

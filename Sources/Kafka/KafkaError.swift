@@ -49,6 +49,16 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
     Self.classify(code: code, flags: flags, origin: origin)
   }
 
+  /// There is no such topic, or it has no such partition.
+  public var isMissingTopic: Bool {
+    switch rd_kafka_resp_err_t(code) {
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
+      RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      true
+    default: false
+    }
+  }
+
   public var description: String {
     "\(operation): \(name): \(reason)" + (remedy.map { "; \($0)" } ?? "")
   }

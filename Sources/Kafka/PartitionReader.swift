@@ -70,11 +70,35 @@ public final class PartitionReader {
     let topic = other ?? topic
     let list = PartitionList(
       topic: topic, partitions: partitions, offset: Int64(RD_KAFKA_OFFSET_END))
-    let operation = "query the ends of \(topic)"
+    try askForEnds(list, of: topic, timeoutMs: timeoutMs)
+    return list.positions
+  }
+
+  /// The same of several topics in one go, one request to each leader: in the order of `topics`, and
+  /// in each of its partitions.
+  public func ends(
+    of topics: [(topic: String, partitions: [Int32])], timeoutMs: Int32
+  ) throws(KafkaError) -> [Int64] {
+    let list = PartitionList(
+      topics.map { one in
+        TopicPositions(
+          topic: one.topic,
+          positions: one.partitions.map {
+            PartitionPosition(partition: $0, offset: Int64(RD_KAFKA_OFFSET_END))
+          })
+      })
+    try askForEnds(
+      list, of: topics.map(\.topic).joined(separator: ", "), timeoutMs: timeoutMs)
+    return list.positions.map(\.offset)
+  }
+
+  private func askForEnds(
+    _ list: borrowing PartitionList, of names: String, timeoutMs: Int32
+  ) throws(KafkaError) {
+    let operation = "query the ends of \(names)"
     try KafkaError.check(
       rd_kafka_offsets_for_times(client, list.raw, timeoutMs), operation, .request)
     try list.checkEach(operation)
-    return list.positions
   }
 
   /// Of these partitions, those in which nobody's transaction is open, each with where it ends now.
@@ -98,9 +122,11 @@ public final class PartitionReader {
     try handle.committed(partitions, of: topic, timeoutMs: timeoutMs)
   }
 
-  /// The first offset there is.
-  public func logStart(_ partition: Int32, timeoutMs: Int32) throws(KafkaError) -> Int64 {
-    try handle.logStart(partition, of: topic, timeoutMs: timeoutMs)
+  /// The first offset there is. `other`: of another topic than the reader's own.
+  public func logStart(
+    _ partition: Int32, of other: String? = nil, timeoutMs: Int32
+  ) throws(KafkaError) -> Int64 {
+    try handle.logStart(partition, of: other ?? topic, timeoutMs: timeoutMs)
   }
 
   /// Batches must be released.

@@ -130,6 +130,12 @@ public struct TopicPlan: Sendable {
         Finding(
           topic: String(violation.prefix { $0 != " " }), description: violation))
     }
+    return findings + self.findings(settings: settings)
+  }
+
+  /// Of settings alone; topics of which nothing is told are passed over.
+  public func findings(settings: [String: [String: String]]) -> [Finding] {
+    var findings: [Finding] = []
     for topic in topics {
       guard let inForce = settings[topic.name] else { continue }
       for (key, wanted) in topic.settings {

@@ -7,12 +7,12 @@ extension GateLoop {
   func serveRebalances() throws(LaneEnd) {
     if unstarted != nil { try start() }
     while unstarted == nil, let rebalance = source.nextRebalance() {
-      counters.add(1, to: .rebalances)
       switch rebalance {
       case .assigned(let partitions):
         try settleForRebalance()
         unstarted = partitions
         unstartedSinceMs = clock.monotonicMs()
+        counters.set(.unstartedPartitions, Int64(partitions.count))
         try start()
       case .revoked(let partitions):
         try settleForRebalance()
@@ -28,6 +28,8 @@ extension GateLoop {
         onEvent(.lost(partitions))
       }
       counters.set(.ownedPartitions, Int64(owned.count))
+      // Counted last: by the first one whoever asks knows that the partitions above are all.
+      counters.add(1, to: .rebalances)
     }
   }
 
@@ -80,6 +82,7 @@ extension GateLoop {
       // partitions that stay are still.
       beginRestore(partitions)
       counters.set(.ownedPartitions, Int64(owned.count))
+      counters.set(.unstartedPartitions, 0)
       onEvent(.assigned(offsets))
     } catch {
       try waitOrLeave(error)
@@ -94,6 +97,7 @@ extension GateLoop {
   private func declineAssignment(_ partitions: [Int32]) throws(Failure) {
     try source.assign(partitions.isEmpty ? [] : try source.startOffsets(of: partitions))
     unstarted = nil
+    counters.set(.unstartedPartitions, 0)
     onEvent(.waiting("took none of partitions \(partitions): no longer a member of the group"))
   }
 

@@ -250,6 +250,7 @@ public final class GateLoop<
   }
 
   private func noteTurn(nowMs: Int64, mayDecide: Bool) {
+    if counters[.firstTurnAtMs] == 0 { counters.set(.firstTurnAtMs, nowMs) }
     counters.set(.turnAtMs, nowMs)
     if !mayDecide || owned.started.isEmpty || !restore.isEmpty { counters.set(.inputAtMs, nowMs) }
     if nowMs - lagReadAtMs >= 1000 {

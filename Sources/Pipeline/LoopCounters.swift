@@ -29,6 +29,8 @@ public final class LoopCounters: Sendable {
   public enum Gauge: Int, CaseIterable, Sendable {
     case transactionRecords
     case ownedPartitions
+    /// Partitions that the group gave to the lane, while it finds out where they begin.
+    case unstartedPartitions
     /// Candidates not decided yet; -1: not known.
     case lag
     /// Partitions whose memory is being read back.
@@ -49,6 +51,8 @@ public final class LoopCounters: Sendable {
     case isPaused
     /// Monotonic milliseconds of the last turn, for liveness.
     case turnAtMs
+    /// The same of the first turn; 0: there was none.
+    case firstTurnAtMs
     /// Monotonic milliseconds at which input last came, or could not have come: the lane was paused,
     /// or had no partition yet.
     case inputAtMs

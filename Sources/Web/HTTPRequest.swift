@@ -56,7 +56,7 @@ public struct HTTPRequest: Sendable {
 }
 
 /// Where a request came from.
-public enum ClientAddress: Sendable, Hashable {
+public enum ClientAddress: Sendable, Hashable, CustomStringConvertible {
   case v4(UInt32)
   case v6(high: UInt64, low: UInt64)
   case unknown
@@ -68,8 +68,27 @@ public enum ClientAddress: Sendable, Hashable {
     }
     switch bytes.count {
     case 4: self = .v4(UInt32(number(bytes)))
-    case 16: self = .v6(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8)))
+    case 16:
+      let (high, low) = (number(bytes.prefix(8)), number(bytes.dropFirst(8)))
+      // ::ffff:192.0.2.1 is how one socket for both families writes an address of IPv4; as one of IPv6
+      // all of them would lie in the same /64.
+      self =
+        high == 0 && low >> 32 == 0xFFFF
+        ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high: high, low: low)
     default: self = .unknown
+    }
+  }
+
+  /// As people write it; of IPv6 every group, none left out.
+  public var description: String {
+    switch self {
+    case .v4(let number):
+      stride(from: 24, through: 0, by: -8).map { "\(number >> $0 & 0xFF)" }.joined(separator: ".")
+    case .v6(let high, let low):
+      [high, low].flatMap { half in
+        stride(from: 48, through: 0, by: -16).map { String(half >> $0 & 0xFFFF, radix: 16) }
+      }.joined(separator: ":")
+    case .unknown: "unknown"
     }
   }
 

@@ -27,10 +27,36 @@ struct JSONMembers {
     text += (value ? "true" : "false").utf8
   }
 
+  mutating func add(_ name: String, optional value: Bool?) {
+    key(name)
+    text += (value.map { $0 ? "true" : "false" } ?? "null").utf8
+  }
+
   /// A value that is JSON already.
   mutating func add(_ name: String, json value: [UInt8]) {
     key(name)
     text += value
+  }
+
+  mutating func add(_ name: String, instant ms: Int64?) { add(name, ms.map(Instant.text)) }
+
+  static func array(_ elements: [[UInt8]]) -> [UInt8] {
+    var text: [UInt8] = [UInt8(ascii: "[")]
+    for element in elements {
+      if text.count > 1 { text.append(UInt8(ascii: ",")) }
+      text += element
+    }
+    text.append(UInt8(ascii: "]"))
+    return text
+  }
+
+  static func array(_ texts: [String]) -> [UInt8] {
+    array(
+      texts.map { text -> [UInt8] in
+        var bytes: [UInt8] = []
+        append(text, to: &bytes)
+        return bytes
+      })
   }
 
   private mutating func key(_ name: String) {

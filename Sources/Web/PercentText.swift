@@ -3,6 +3,19 @@ import Gate
 /// Percent escapes (RFC 3986), read strictly: what is not `%` and two hexadecimal digits is an error,
 /// and so are bytes that are not UTF-8.
 enum PercentText {
+  /// As one part of a path, or one value of a query.
+  static func encode(_ text: String) -> String {
+    var encoded = ""
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
+        encoded.unicodeScalars.append(Unicode.Scalar(byte))
+      default: encoded += "%" + Hex.text([byte]).uppercased()
+      }
+    }
+    return encoded
+  }
+
   /// Nil where it cannot be decoded.
   static func decode(_ text: some StringProtocol) -> String? {
     let raw = Array(text.utf8)

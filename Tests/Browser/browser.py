@@ -12,6 +12,7 @@ from selenium.webdriver.common.by import By
 
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 800)}
 BLOCKED = 2  # of the content setting
+PATIENCE_SECONDS = 30  # with what a page needs a fraction of a second for
 
 
 class CheckFailed(Exception):
@@ -68,7 +69,7 @@ class Browser:
 
     def one(self, selector):
         """The only one of these; waited for, as a page is shown from its top while its end is still being read."""
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             found = self.all(selector)
             if len(found) == 1:
@@ -84,7 +85,7 @@ class Browser:
         self.await_gone(control)
 
     def await_gone(self, control):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
             try:
                 control.is_enabled()
@@ -97,7 +98,7 @@ class Browser:
 
     def await_text(self, selector, text):
         """Until the page has one of these that says so; pages post and lead on by themselves."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE_SECONDS
         found = None
         while time.monotonic() < deadline:
             try:
@@ -107,6 +108,20 @@ class Browser:
             if found == [text]:
                 return
         raise CheckFailed(f"{selector} says {found!r}, wanted {text!r}")
+
+    def await_focus(self, label):
+        """Until what that element labels has the focus, which a page gives away after it is there; returns it."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        found = None
+        while time.monotonic() < deadline:
+            try:
+                focused = self.driver.switch_to.active_element
+                found = focused.get_attribute("aria-labelledby")
+            except WebDriverException:  # the page is being replaced
+                continue
+            if found == label:
+                return focused
+        raise CheckFailed(f"the focus is on {found!r}, wanted {label!r}")
 
     def dark(self, is_dark):
         self.look = "dark-" if is_dark else ""
@@ -127,9 +142,9 @@ class Browser:
 
     def complaints(self):
         """What the console says, above all that the page's own policy forbids something in it; not that a link that is
-        no good is answered 404, nor that there is no icon."""
+        no good is answered 404, nor that there is no icon, nor that somebody is not let in."""
         said = [entry["message"] for entry in self.driver.get_log("browser")]
-        return [one for one in said if "status of 404" not in one]
+        return [one for one in said if not any(f"status of {code}" in one for code in (401, 403, 404))]
 
     def accessibility(self):
         """What a screen reader is told: (role, name, properties) of what is not ignored."""

@@ -6,6 +6,7 @@ import hmac
 import http.client
 import json
 import pathlib
+import random
 import socket
 import subprocess
 import time
@@ -17,17 +18,23 @@ BROKER = "127.0.0.1:1"  # nobody is there: what is changed waits to be published
 
 
 class Service:
-    def __init__(self, sendgate, folder):
+    """`more` are settings beside those of the preferences; `bootstrap` is a broker that is there."""
+
+    def __init__(self, sendgate, folder, bootstrap=BROKER, more=None):
         self.folder = pathlib.Path(folder)
         keys, tokens = self.folder / "links.keys", self.folder / "tokens"
         run([sendgate, "link-key", "new", "--file", keys])
-        self.token = run([sendgate, "token", "new", "--role", "admin", "--name", "test", "--file", tokens]).strip()
+
+        def token(role):
+            return run([sendgate, "token", "new", "--role", role, "--name", role, "--file", tokens]).strip()
+
+        self.token, self.support, self.app = token("admin"), token("support"), token("app")
         line = next(line for line in keys.read_text().splitlines() if line.startswith("key "))
         self.key = int(line.split()[1]), bytes.fromhex(line.split()[3])
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"
         settings = {
-            "kafka.bootstrap.servers": BROKER,
+            "kafka.bootstrap.servers": bootstrap,
             "serve.address": f"127.0.0.1:{self.port}",
             "serve.database.file": self.folder / "preferences.db",
             "serve.tokens.file": tokens,
@@ -36,15 +43,21 @@ class Service:
             "serve.address.burst_max": PLENTY,
             "unsubscribe.base_url": self.base,
             "unsubscribe.keys_file": keys,
+            **(more or {}),
         }
         words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        self.sendgate, self.words = sendgate, words
         self.log = open(self.folder / "serve.log", "wb")
         self.child = subprocess.Popen([sendgate, "serve", *words], stderr=self.log, stdout=self.log)
         self.users = 0
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not self.is_up():
             if self.child.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("sendgate serve did not start:\n" + (self.folder / "serve.log").read_text())
+
+    def command(self, name, *arguments):
+        """What a command prints that looks into the same files."""
+        return run([self.sendgate, name, *self.words, *arguments])
 
     def is_up(self):
         try:
@@ -110,11 +123,40 @@ class Service:
         return "/s/" + self.sign("settings", None, user)
 
 
+class Broker:
+    """A test broker with the topics on it."""
+
+    def __init__(self, sendgate, folder):
+        folder = pathlib.Path(folder)
+        (folder / "broker").mkdir()
+        command = [sendgate, "broker", "--port", "0", "--data", folder / "broker"]
+        self.log = open(folder / "broker.log", "wb")
+        self.child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.child.stdout.readline()
+        if "listening on " not in line:
+            raise RuntimeError(f"the broker did not start: {line!r} {(folder / 'broker.log').read_text()}")
+        self.bootstrap = line.split("listening on ")[1].split()[0]
+        settings = ["--set", f"kafka.bootstrap.servers={self.bootstrap}"]
+        run([sendgate, "topics", "create", *settings, "--set", "topics.create.replication.factor=1"])
+
+    def end(self):
+        self.child.terminate()
+        self.child.wait(timeout=20)
+        self.child.stdout.close()
+        self.log.close()
+
+
 def run(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that the system gives to clients, such as the browser: one could be in use again by now."""
+    while True:
+        port = random.SystemRandom().randrange(15_000, 32_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue

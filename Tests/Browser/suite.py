@@ -75,8 +75,7 @@ def four_toggles(browser, service):
             if category != "security":
                 choice = service.choice(user, category)
                 expect_equal(choice, "user-on" if wanted else "user-off", f"choice of {category}")
-            focused = browser.driver.switch_to.active_element
-            expect_equal(focused.get_attribute("aria-labelledby"), f"{category}-name", "where the focus is")
+            browser.await_focus(f"{category}-name")
         if category == "security":
             expect("Only our support" in browser.one(".status").text, "security does not explain itself")
             expect_equal(service.choice(user, "security"), "default", "security")
@@ -116,7 +115,7 @@ def by_keyboard_alone(browser, service):
     browser.await_gone(focused)
     await_status(browser, "marketing", False)
     expect_equal(service.choice(user, "marketing"), "user-off", "after the space bar")
-    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    browser.await_focus("marketing-name").send_keys(Keys.ENTER)
     await_status(browser, "marketing", True)
     expect_equal(service.choice(user, "marketing"), "user-on", "after Enter")
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import sendgate
@@ -9,11 +10,9 @@ let repositoryRoot = URL(fileURLWithPath: #filePath)
 
 /// A folder of the test's own, removed afterwards.
 func withFolder<Result>(_ body: (String) throws -> Result) throws -> Result {
-  let folder = FileManager.default.temporaryDirectory
-    .appendingPathComponent("sendgate-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: folder) }
-  return try body(folder)
+  let folder = TemporaryFolder()
+  defer { withExtendedLifetime(folder) {} }
+  return try body(folder.path)
 }
 
 func readText(_ path: String) throws -> String {

@@ -1,24 +1,15 @@
 import Glibc
 import Preferences
+import TestSupport
 import Testing
 import Web
 
 @testable import sendgate
 
-private struct Folder: ~Copyable {
-  let path: String
+private struct Folder {
+  let folder = TemporaryFolder()
 
-  init() {
-    var template = Array("/tmp/sendgate-tokens-XXXXXX".utf8CString)
-    path = String(cString: mkdtemp(&template)!)
-  }
-
-  deinit {
-    unlink("\(path)/tokens")
-    rmdir(path)
-  }
-
-  var file: String { "\(path)/tokens" }
+  var file: String { folder.file("tokens") }
 
   func write(_ text: String, mode: mode_t = 0o600) {
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC, mode)

@@ -22,7 +22,7 @@ import Testing
     let partitions = try reader.partitionCount(timeoutMs: 5000)!
     try reader.assignFromStart(Array(0..<partitions))
     var found: [(Int32, String?, String?, [String])] = []
-    for _ in 0..<200 where found.count < count {
+    for _ in 0..<600 where found.count < count {
       reader.poll(batch, timeoutMs: 100)
       for i in 0..<batch.count where batch[i].isRecord {
         found.append(
@@ -108,7 +108,7 @@ import Testing
     try reader.assignFromStart([0])
     let batch = RecordBatch(recordsMax: 8)
     var written = 0
-    for _ in 0..<100 where written < 2 {
+    for _ in 0..<600 where written < 2 {
       reader.poll(batch, timeoutMs: 100)
       for i in 0..<batch.count where batch[i].isRecord {
         try Self.write(batch[i], notificationID: written == 0 ? "n-1" : nil, &output)
@@ -199,7 +199,7 @@ import Testing
       of: producer)
     try reader.assignFromStart([0])
     let batch = RecordBatch(recordsMax: 8)
-    for _ in 0..<100 where output.headersLeftOut == 0 {
+    for _ in 0..<600 where output.headersLeftOut == 0 {
       reader.poll(batch, timeoutMs: 100)
       for i in 0..<batch.count where batch[i].isRecord {
         try Self.write(batch[i], notificationID: "n", &output)

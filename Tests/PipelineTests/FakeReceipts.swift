@@ -231,7 +231,7 @@ final class CapRig {
       let user = Self.user(of: approval, in: cluster)
       let status = rejects(approval) ? "rejected" : "accepted"
       let text =
-        #"{"notification_id":"\#(cluster.id(approval))","device_id":"d","user_id":"\#(String(decoding: user, as: UTF8.self))","provider":"apns","status":"\#(status)","at":1}"#
+        #"{"notification_id":"\#(cluster.id(approval))","device_id":"d","user_id":"\#(String(decoding: user, as: UTF8.self))","provider":"apns","status":"\#(status)","at":1773095400000}"#
       for _ in 0...(cluster.answered % 3 == 0 ? 1 : 0) {
         cluster.receipts[approval.partition, default: []].append(
           FakeReceipt(key: user, value: Array(text.utf8)))

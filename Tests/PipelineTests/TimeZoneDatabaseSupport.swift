@@ -1,17 +1,11 @@
 import Gate
 import Glibc
+import TestSupport
 
 /// A tz database made for a test, in a directory of its own that goes with it.
 final class MadeDatabase {
-  let path: String
-
-  init() {
-    var template = Array("/tmp/sendgate-zones-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else { fatalError("mkdtemp: \(errno)") }
-    path = String(cString: made)
-  }
-
-  deinit { Self.remove(path) }
+  private let folder = TemporaryFolder()
+  var path: String { folder.path }
 
   /// Replaces a file the way a package manager does: beside it, then by renaming.
   func replace(_ name: String, _ bytes: [UInt8]) {
@@ -44,25 +38,6 @@ final class MadeDatabase {
       directory += "/" + part
       mkdir(directory, 0o755)
     }
-  }
-
-  private static func remove(_ path: String) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFDIR, let directory = opendir(path) else {
-      unlink(path)
-      return
-    }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      names.append(
-        withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        })
-    }
-    closedir(directory)
-    for name in names where name != "." && name != ".." { remove(path + "/" + name) }
-    rmdir(path)
   }
 
   /// A zone without a table, all in its footer.

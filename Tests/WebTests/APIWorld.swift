@@ -1,8 +1,9 @@
 import Gate
-import Glibc
+import Pipeline
 import Preferences
 import Synchronization
 import Telemetry
+import TestSupport
 
 @testable import Web
 
@@ -11,13 +12,23 @@ final class APIWorld {
   let api: PreferenceAPI
   let policy = Policy.builtIn
   let service: PreferenceService
-  private let folder: String
+  let evidence = MemoryEvidence()
+  let desk: SupportDesk
+  let keeper: Gatekeeper
+  private let folder = TemporaryFolder()
   private let tokens: [Role: String]
 
   private struct Zones: ZoneNames {
     func isKnown(_ zone: String) -> Bool { ["Europe/Berlin", "UTC"].contains(zone) }
     func suggestions(for zone: String) -> [String] { ["Europe/Berlin"] }
   }
+
+  /// The system's zones, read once and never again, so that nobody need wait for their readers.
+  static let zones: ZonePublisher = {
+    let publisher = ZonePublisher(epochs: Epochs())
+    try! TimeZoneDatabase().load(into: publisher)
+    return publisher
+  }()
 
   /// 2026-03-09T22:30:00Z, and what a test adds to it.
   final class Clock: Sendable {
@@ -29,10 +40,8 @@ final class APIWorld {
 
   /// - Parameter aheadMs: of the store's clock, the API's.
   init(limits: Gatekeeper.Limits = Gatekeeper.Limits(), aheadMs: Int64 = 0) throws {
-    var template = Array("/tmp/sendgate-api-XXXXXX".utf8CString)
-    folder = String(cString: mkdtemp(&template)!)
     service = try PreferenceService(
-      database: .sqlite(path: "\(folder)/p.db"),
+      database: .sqlite(path: folder.file("p.db")),
       machine: PreferenceMachine(policy: policy, zones: Zones()),
       links: SettingsLinks(androidPackage: "com.example.app")!, nowMs: clock.read)
     var lines = ""
@@ -44,9 +53,15 @@ final class APIWorld {
     }
     self.tokens = tokens
     let registry = MetricRegistry()
+    keeper = Gatekeeper(tokens: try TokenTable(parsing: lines), limits: limits)
+    desk = SupportDesk(
+      service: service, evidence: evidence,
+      panel: NowPanel(policy: policy, zones: Self.zones, epochs: Epochs(), nowMs: clock.read),
+      quietMap: QuietMap(
+        service, policy: policy, zones: Self.zones, epochs: Epochs(), nowMs: clock.read),
+      nowMs: clock.read)
     api = PreferenceAPI(
-      service: service, policy: policy,
-      keeper: Gatekeeper(tokens: try TokenTable(parsing: lines), limits: limits),
+      service: service, policy: policy, desk: desk, keeper: keeper,
       health: HealthSource(
         metrics: { registry.render() }, heartbeats: [],
         readiness: { [ReadinessCheck(name: "store")] }),
@@ -54,11 +69,9 @@ final class APIWorld {
       nowMs: { [clock] in clock.read() + aheadMs })
   }
 
-  func close() {
-    service.close()
-    for suffix in ["", "-wal", "-shm"] { unlink("\(folder)/p.db\(suffix)") }
-    rmdir(folder)
-  }
+  func close() { service.close() }
+
+  func token(_ role: Role) -> String { tokens[role]! }
 
   func bearer(_ role: Role) -> HTTPField {
     HTTPField("Authorization", "Bearer \(tokens[role]!)")

@@ -145,22 +145,27 @@ func aTokensFileIsReadStrictly(text: String, complaint: String) {
   #expect(status(keeper, request([], client: .v6(high: 7, low: 99))) == 429)
 }
 
-@Test func behindAProxyTheAddressIsTheOneItSaw() throws {
+@Test func behindATrustedProxyTheAddressIsTheOneItSaw() throws {
   var limits = Gatekeeper.Limits()
   limits.perAddress = RequestRate(perSecond: 1, burst: 1)
-  limits.isBehindProxy = true
+  limits.trustedProxies = try #require(TrustedProxies("0.0.0.1"))
   let behind = Gatekeeper(tokens: TokenTable(), limits: limits)
   // What a client writes itself stands in front of what the proxy adds.
   #expect(status(behind, request([], forwarded: ["6.6.6.6, 10.0.0.1"])) == 401)
   #expect(status(behind, request([], forwarded: ["7.7.7.7, 10.0.0.1"])) == 429)
   #expect(status(behind, request([], forwarded: ["7.7.7.7", "10.0.0.2"])) == 401)
-  #expect(status(behind, request([], client: .v4(9), forwarded: ["unknown"])) == 401)
-  #expect(status(behind, request([], client: .v4(9), forwarded: [])) == 429)
+  #expect(behind.untrustedForwarder == nil)
+  // From somebody else the header is only a header.
+  #expect(status(behind, request([], client: .v4(9), forwarded: ["10.0.0.3"])) == 401)
+  #expect(status(behind, request([], client: .v4(9), forwarded: ["10.0.0.4"])) == 429)
+  #expect(behind.untrustedForwarder == .v4(9))
 
-  limits.isBehindProxy = false
+  limits.trustedProxies = TrustedProxies()
   let open = Gatekeeper(tokens: TokenTable(), limits: limits)
-  #expect(status(open, request([], forwarded: ["10.0.0.1"])) == 401)
+  #expect(status(open, request([])) == 401)
+  #expect(open.untrustedForwarder == nil, "no header, nothing to tell")
   #expect(status(open, request([], forwarded: ["10.0.0.2"])) == 429, "anybody may write a header")
+  #expect(open.untrustedForwarder == .v4(1))
 }
 
 @Test func theRateIsWhatItSays() {

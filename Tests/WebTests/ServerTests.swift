@@ -182,7 +182,8 @@ private func withServer(
 }
 
 @Test func aServerCanBeStoppedTwiceAndItsPortTakenAgain() throws {
-  let first = try HTTPServer(address: anyPort) { _ in .text(200, "one") }
+  // Not one that the system gives to other tests meanwhile.
+  let first = try serverBelowTheSystemsPorts()
   let port = first.port
   // A connection of the predecessor is still open when the successor binds.
   let client = try Client(port: port)
@@ -195,6 +196,15 @@ private func withServer(
   }
   defer { second.stop() }
   #expect(try get(port, "/")?.body == "two")
+}
+
+private func serverBelowTheSystemsPorts() throws -> HTTPServer {
+  while true {
+    let address = ListenAddress("127.0.0.1:\(Int.random(in: 15_000..<32_000))")!
+    do {
+      return try HTTPServer(address: address) { _ in .text(200, "one") }
+    } catch let error as HTTPServerError where error.description.hasSuffix("already in use") {}
+  }
 }
 
 @Test func theHandlerIsReleasedWithTheServer() throws {

@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CONTRACTS = ROOT / "deploy/contracts"
 sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parent / "cases")]
+import compose  # noqa: E402
 import fuzz  # noqa: E402
 import openapi  # noqa: E402
 import run_cases  # noqa: E402
@@ -274,40 +275,29 @@ def resolves(document, reference):
 
 
 def check_reasons(contracts):
-    """docs/reasons.md explains every code there is, and no other."""
-    lines = (ROOT / "docs/reasons.md").read_text().splitlines()
-    explained = [line.split("`")[1] for line in lines if line.startswith("| `")]
-    codes = set(contracts.schemas["decision"]["$defs"]["dropping_reason"]["enum"])
-    codes |= set(contracts.schemas["approved"]["properties"]["reason"]["enum"])
-    codes.add(contracts.schemas["deferred"]["properties"]["reason"]["const"])
-    contracts.expect(len(explained) == len(set(explained)), "docs/reasons.md explains a code twice")
-    contracts.expect(set(explained) == codes, f"docs/reasons.md differs: {sorted(set(explained) ^ codes)}")
-
-
-def check_compose(contracts):
-    """Who may write what, as the ACL job says it."""
-    compose = yaml.safe_load((ROOT / "deploy/compose/compose.yaml").read_text())
-    contracts.expect({"kafka", "topics", "sendgate"} <= set(compose["services"]), "compose.yaml: a service is missing")
-    script = (ROOT / "deploy/compose/topics.sh").read_text()
-    for topic in CO_PARTITIONED | OTHERS:
-        contracts.expect(topic in script, f"topics.sh does not make {topic}")
-    writers = {}
-    for line in script.splitlines():
-        words = line.split()
-        if len(words) >= 3 and words[0] == "may_write":
-            for topic in words[2:]:
-                writers.setdefault(topic, set()).add(words[1])
-    contracts.expect(writers.get("notifications.candidate.security") == {"security-team"}, f"security: {writers}")
-    for topic in (
-        "notifications.approved",
-        "notifications.deferred",
-        "notifications.dropped",
-        "notifications.state",
-        "notifications.state.security",
-    ):
-        contracts.expect(writers.get(topic) == {"gate"}, f"{topic} is written by {writers.get(topic)}")
-    for topic in ("preferences.state", "preferences.defaults", "preferences.audit"):
-        contracts.expect(writers.get(topic) == {"preference-service"}, f"{topic} is written by {writers.get(topic)}")
+    """The registry has every code that records may carry and no other; docs/reasons.md says the same, word by word."""
+    registry = json.loads((CONTRACTS / "reasons.json").read_text())
+    contracts.good("reasons", registry, "reasons.json")
+    outcomes = {
+        "dropped": set(contracts.schemas["decision"]["$defs"]["dropping_reason"]["enum"]),
+        "approved": set(contracts.schemas["approved"]["properties"]["reason"]["enum"]),
+        "deferred": {contracts.schemas["deferred"]["properties"]["reason"]["const"]},
+    }
+    codes = [entry["code"] for entry in registry["reasons"]]
+    contracts.expect(len(codes) == len(set(codes)), "reasons.json: a code twice")
+    for outcome, wanted in outcomes.items():
+        found = {entry["code"] for entry in registry["reasons"] if entry["outcome"] == outcome}
+        contracts.expect(found == wanted, f"reasons.json: {outcome}: {sorted(found ^ wanted)}")
+    actors = {actor["code"]: actor["words"]["en"] for actor in registry["actors"]}
+    links = {link["code"] for link in registry["links"]}
+    rows = []
+    for entry in registry["reasons"]:
+        contracts.expect(set(entry["who"]) <= set(actors), f"reasons.json: {entry['code']}: who is {entry['who']}")
+        contracts.expect(entry["link"] is None or entry["link"] in links, f"reasons.json: {entry['code']}: its link")
+        who = "; ".join(actors.get(actor, actor) for actor in entry["who"])
+        rows.append(f"| `{entry['code']}` | {entry['words']['en']} | {who} | {entry['remedy']['en']} |")
+    explained = [line for line in (ROOT / "docs/reasons.md").read_text().splitlines() if line.startswith("| `")]
+    contracts.expect(explained == rows, f"docs/reasons.md is not reasons.json's: {sorted(set(explained) ^ set(rows))}")
 
 
 def main():
@@ -320,7 +310,7 @@ def main():
     check_asyncapi(contracts)
     openapi.check(contracts, ROOT)
     check_reasons(contracts)
-    check_compose(contracts)
+    compose.check(contracts, ROOT, CO_PARTITIONED | OTHERS, command)
     for words in contracts.failures[:40]:
         print(words)
     print(f"{contracts.checked - len(contracts.failures)} passed, {len(contracts.failures)} failed")

@@ -10,4 +10,7 @@
 /// openapi.yaml; `*bytes` becomes its length.
 const uint8_t *cc_openapi(size_t *bytes);
 
+/// reasons.json; `*bytes` becomes its length.
+const uint8_t *cc_reasons(size_t *bytes);
+
 #endif

@@ -8,7 +8,9 @@ struct Receipt {
   var isAccepted: Bool?
 }
 
-/// Reads receipts; total: whatever the bytes are, the answer is a receipt or none.
+/// Reads receipts; total: whatever the bytes are, the answer is a receipt or none. What the contract asks
+/// for is asked for, `at` and `provider` too, though no count depends on them: the preference service
+/// reads the same record, and what one of the two takes for a receipt the other must.
 struct ReceiptDecoder: ~Copyable {
   static let recordBytesMax = 65_536
 
@@ -23,6 +25,8 @@ struct ReceiptDecoder: ~Copyable {
     var userID: Bytes?
     var status: Bytes?
     var event: Bytes?
+    var provider: Bytes?
+    var atMs: Int64?
   }
 
   init(seed: UInt64) { names = MemberNames(seed: seed) }
@@ -48,6 +52,9 @@ struct ReceiptDecoder: ~Copyable {
         case 5 where name.equals("event"):
           // Who writes all members writes this one as null.
           if try !reader.readNull() { members.event = try reader.readString() }
+        case 8 where name.equals("provider"):
+          if try !reader.readNull() { members.provider = try reader.readString() }
+        case 2 where name.equals("at"): members.atMs = try Self.instant(&reader)
         default: try reader.skip()
         }
       }
@@ -57,12 +64,14 @@ struct ReceiptDecoder: ~Copyable {
     }
     guard let notification = members.notificationID, CandidateDecoder.isID(notification),
       let device = members.deviceID, CandidateDecoder.isID(device),
-      let user = members.userID, CandidateDecoder.isID(user)
+      let user = members.userID, CandidateDecoder.isID(user), members.atMs != nil
     else { return nil }
     var receipt = Receipt(notificationID: notification, deviceID: device, userID: user)
     if let status = members.status {
       // Either the provider's answer or the app's: of both, nothing can be said.
-      guard members.event == nil else { return nil }
+      guard members.event == nil, let provider = members.provider,
+        provider.equals("apns") || provider.equals("fcm")
+      else { return nil }
       if status.equals("accepted") {
         receipt.isAccepted = true
       } else if status.equals("rejected") {
@@ -70,9 +79,15 @@ struct ReceiptDecoder: ~Copyable {
       } else {
         return nil
       }
-    } else if members.event == nil {
+    } else if members.event == nil || members.provider != nil {
       return nil
     }
     return receipt
+  }
+
+  private static func instant(_ reader: inout JSONReader) throws(JSONFault) -> Int64? {
+    if reader.peek == UInt8(ascii: "\"") { return Instant.parse(try reader.readString()) }
+    return JSONText.integer(try reader.readNumber())
+      .flatMap { Instant.readable.contains($0) ? $0 : nil }
   }
 }

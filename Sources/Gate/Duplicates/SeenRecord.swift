@@ -47,14 +47,14 @@ enum SeenRecord {
   /// Nil where it cannot be read. Members that are not known are passed over.
   static func value(_ text: Bytes) -> Value? { plainValue(text) ?? anyValue(text) }
 
-  /// As this version writes it: a restore reads millions.
-  private static func plainValue(_ text: Bytes) -> Value? {
+  /// As this version writes it: a restore reads millions. Nil of all other texts.
+  static func plainValue(_ text: Bytes) -> Value? {
     // {"at":"2026-03-09T22:30:00.000Z","outcome":"approved","content":51966}
-    guard text.count >= 65, slice(text, 0, 7).equals("{\"at\":\""),
+    guard text.count >= 66, slice(text, 0, 7).equals("{\"at\":\""),
       slice(text, 31, 44).equals("\",\"outcome\":\""),
-      slice(text, 52, 63).equals("\",\"content\":"), text[text.count - 1] == UInt8(ascii: "}"),
+      slice(text, 52, 64).equals("\",\"content\":"), text[text.count - 1] == UInt8(ascii: "}"),
       let atMs = Instant.parse(slice(text, 7, 31)),
-      let content = number(slice(text, 63, text.count - 1))
+      let content = number(slice(text, 64, text.count - 1))
     else { return nil }
     let outcome = slice(text, 44, 52)
     let isDeferred = outcome.equals("deferred")

@@ -48,11 +48,7 @@ enum CapParser {
     }
     let members = try node.members(
       ["name", "count", "style"] + (style == .sliding ? ["window_seconds"] : []))
-    let instead = "write a name of 1 to \(CandidateDecoder.textBytesMax) bytes"
-    let name = try members["name"]!.string(instead)
-    guard name.utf8.count <= CandidateDecoder.textBytesMax else {
-      throw members["name"]!.refuse(instead)
-    }
+    let name = try members["name"]!.name(PolicyNode.nameWanted)
     if case .number("0") = members["count"]!.value {
       throw members["count"]!.refuse(
         "a cap that lets nothing through is no cap: write \"default\": \"off\" for "

@@ -40,6 +40,17 @@ struct PolicyNode {
     return text
   }
 
+  /// A name that stands in records and logs: 1 to 64 bytes without control characters, which would
+  /// steer whatever shows them.
+  func name(_ instead: String) throws(PolicyError) -> String {
+    let name = try string(instead)
+    guard RecordText.isName(name), RecordText.isID(name) else { throw refuse(instead) }
+    return name
+  }
+
+  static let nameWanted =
+    "write a name of 1 to \(CandidateDecoder.textBytesMax) bytes without control characters"
+
   func oneOf<T>(_ choices: KeyValuePairs<String, T>) throws(PolicyError) -> T {
     let instead = "write one of \(choices.map(\.key).joined(separator: ", "))"
     let text = try string(instead)
@@ -68,11 +79,9 @@ struct PolicyNode {
   func nameList() throws(PolicyError) -> [String] {
     var names: [String] = []
     for element in try elements() {
-      let instead = "write a name of 1 to \(CandidateDecoder.textBytesMax) bytes, once"
-      let name = try element.string(instead)
-      guard name.utf8.count <= CandidateDecoder.textBytesMax, !names.contains(name) else {
-        throw element.refuse(instead)
-      }
+      let instead = "\(Self.nameWanted), once"
+      let name = try element.name(instead)
+      guard !names.contains(name) else { throw element.refuse(instead) }
       names.append(name)
     }
     return names

@@ -58,10 +58,8 @@ enum PolicyParser {
     }
     let root = try PolicyNode(path: "", value: tree).members(keys)
     var document = PolicyDocument()
-    document.version = try root["version"]!.string("write the version, such as a date")
-    guard document.version.utf8.count <= 64 else {
-      throw root["version"]!.refuse("write at most 64 bytes")
-    }
+    document.version = try root["version"]!.name(
+      "write the version, such as a date, in at most 64 bytes without control characters")
     document.categories = try categories(root["categories"]!)
     document.names = try names(
       document.categories, bypass: root["bypass_events"]!, critical: root["critical_allow_list"]!)

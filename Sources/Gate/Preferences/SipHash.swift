@@ -1,10 +1,10 @@
 /// SipHash with a 128-bit result (Aumasson and Bernstein, 2012), keyed: user ids are input that
 /// somebody else chooses, and an unkeyed hash lets them choose collisions too.
-struct SipHash {
+package struct SipHash: Sendable {
   private let key0: UInt64
   private let key1: UInt64
 
-  init(key: (UInt64, UInt64)) {
+  package init(key: (UInt64, UInt64)) {
     key0 = key.0
     key1 = key.1
   }
@@ -31,7 +31,9 @@ struct SipHash {
 
   /// SipHash-1-3: one round a word, three at the end.
   @inline(__always)
-  func hash(_ bytes: Bytes) -> UserHash { hash(bytes, compression: 1, finalization: 3) }
+  package func hash(_ bytes: UnsafeRawBufferPointer) -> UserHash {
+    hash(bytes, compression: 1, finalization: 3)
+  }
 
   @inline(__always)
   func hash(_ bytes: Bytes, compression: Int, finalization: Int) -> UserHash {
@@ -60,7 +62,13 @@ struct SipHash {
 }
 
 /// A user in the table: no id is kept.
-struct UserHash: Hashable {
-  var first: UInt64
-  var second: UInt64
+package struct UserHash: Hashable, Sendable {
+  package var first: UInt64
+  package var second: UInt64
+
+  @inline(__always)
+  package init(first: UInt64, second: UInt64) {
+    self.first = first
+    self.second = second
+  }
 }

@@ -36,7 +36,7 @@ public enum Instant {
 
   /// Nil where the text is no instant, or lies outside `readable`. Fractions of a second beyond the
   /// millisecond are cut off.
-  static func parse(_ text: Bytes) -> Int64? {
+  package static func parse(_ text: UnsafeRawBufferPointer) -> Int64? {
     guard text.count >= 20, text.count <= 35 else { return nil }
     var wrong: UInt8 = 0
     @inline(__always) func number(_ at: Int, _ count: Int) -> Int {

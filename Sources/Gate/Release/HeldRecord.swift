@@ -127,7 +127,8 @@ struct HeldRecordDecoder: ~Copyable {
           try reader.skip()
         }
       }
-    default: try reader.skip()
+    // Evidence and the like: carried unread.
+    default: try reader.skipOpaque()
     }
   }
 

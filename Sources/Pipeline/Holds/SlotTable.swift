@@ -130,11 +130,12 @@ struct SlotTable: ~Copyable {
     return at
   }
 
-  /// Room for a tenth more than is live; the removed ones are left behind.
+  /// Room for a quarter more than is live: to a tenth more, a restore moved each item ten times. The
+  /// removed ones are left behind.
   private func grow(_ shard: UnsafeMutablePointer<Shard>, _ entries: HoldEntries) {
     let old = shard.pointee
     var larger = Shard()
-    larger.capacity = max(8, (old.live + 1) * 50 / 41 + 1)
+    larger.capacity = max(8, (old.live + 1) * 50 / 36 + 1)
     larger.base = .allocate(capacity: larger.capacity)
     larger.base.initialize(repeating: 0, count: larger.capacity)
     for i in 0..<old.capacity {

@@ -68,9 +68,9 @@ public final class EventIntake: @unchecked Sendable {
   private func pause() { service.store.pause(ms: Self.retryMs) { isStopping } }
 
   private func run() {
-    guard service.waitForTurn(.intake, log: log, isStopping: { isStopping }) else { return }
     defer { service.endTurn(.intake, log: log) }
     while !isStopping, !service.store.isClosed {
+      guard service.waitForTurn(.intake, log: log, isStopping: { isStopping }) else { return }
       do throws(ConfigurationError) {
         let session = try IntakeSession(
           service, decoder, counters, properties, log: log, onEvent: onEvent)

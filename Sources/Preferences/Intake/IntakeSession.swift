@@ -54,6 +54,8 @@ final class IntakeSession {
   func run(isStopping: () -> Bool, pause: () -> Void) {
     while !isStopping() {
       if clock.monotonicMs() >= lookAtMs {
+        // Two that read do no harm, as offsets go with the effects; they do everything twice.
+        guard keepsTurn() else { return }
         guard findPartitions() else {
           reader.serveEvents()
           pause()
@@ -93,6 +95,15 @@ final class IntakeSession {
     } catch {
       log.warning("The topics that are read cannot be looked up.", ["error": "\(error)"])
       return false
+    }
+  }
+
+  /// True also where that cannot be told now: then nothing can be kept either.
+  private func keepsTurn() -> Bool {
+    do throws(StoreError) {
+      return try service.keepsTurn(.intake, log: log)
+    } catch {
+      return error != .closed
     }
   }
 

@@ -71,9 +71,9 @@ public final class OutboxPublisher: @unchecked Sendable {
   private var isStopping: Bool { control.request != .none }
 
   private func run() {
-    guard service.waitForTurn(.outbox, log: log, isStopping: { isStopping }) else { return }
     defer { service.endTurn(.outbox, log: log) }
     while !isStopping, !service.store.isClosed {
+      guard service.waitForTurn(.outbox, log: log, isStopping: { isStopping }) else { return }
       do throws(ConfigurationError) {
         let producer = try KafkaProducer(properties: properties, onEvent: onEvent)
         publish(with: producer)
@@ -94,6 +94,8 @@ public final class OutboxPublisher: @unchecked Sendable {
     var seen = service.store.writes
     while !isStopping {
       do throws(StoreError) {
+        // Before the rows are read: what another published meanwhile is then no longer among them.
+        guard try service.keepsTurn(.outbox, log: log) else { return }
         let rows = try service.outboxRows(limit: Self.batchMax)
         if rows.isEmpty {
           producer.serveEvents()
@@ -127,9 +129,14 @@ public final class OutboxPublisher: @unchecked Sendable {
         "Records of the outbox were refused; they are published again.", ["error": "\(error)"])
       return false
     }
-    try service.removeOutboxRows(through: rows.last!.sequence)
     counters.published.add(UInt64(rows.count))
-    return true
+    let isSettled = try service.settleOutbox(rows)
+    if !isSettled {
+      log.warning(
+        "The turn was lost while records were published; what they speak of is published again.",
+        ["records": .integer(rows.count)])
+    }
+    return isSettled
   }
 
   private func hand(

@@ -1,15 +1,20 @@
 /// One step of the schema: what brings a database of version `version - 1` to `version`.
-struct Migration: Sendable {
+package struct Migration: Sendable {
   var version: Int64
   var script: String
+
+  package init(version: Int64, script: String) {
+    self.version = version
+    self.script = script
+  }
 }
 
-enum Migrations {
+package enum Migrations {
   /// Brings the database to the newest version, in one transaction: whatever interrupts it leaves the
   /// version that was there. Returns the version found, 0 for a new database.
   ///
   /// - Parameter migrations: in order, from 1, without a gap.
-  static func apply(
+  package static func apply(
     _ migrations: [Migration], to connection: any SQLConnection
   ) throws(StoreError) -> Int64 {
     precondition(migrations.enumerated().allSatisfy { $1.version == Int64($0 + 1) })
@@ -43,7 +48,7 @@ enum Migrations {
   }
 
   /// For who only reads: the schema must be this release's.
-  static func check(
+  package static func check(
     _ migrations: [Migration], of connection: any SQLConnection
   ) throws(StoreError) {
     let known = Int64(migrations.count)

@@ -4,7 +4,7 @@
 /// SQL is written once, in what both SQLite and PostgreSQL take: parameters are `$1`, `$2` …,
 /// `INSERT … ON CONFLICT … DO UPDATE`, integers of 64 bits. Statements are `StaticString`: nothing that
 /// came from outside can become SQL, and a prepared statement is found again by its address.
-protocol SQLConnection: AnyObject, Sendable {
+package protocol SQLConnection: AnyObject, Sendable {
   /// For messages: where it leads to.
   var place: String { get }
 
@@ -24,9 +24,13 @@ protocol SQLConnection: AnyObject, Sendable {
   /// Runs a text of several statements, of the schema's; its types and endings are adapted.
   func runScript(_ script: String) throws(SQLError)
 
-  /// Takes a lock that is held until `unlock` or until the connection is closed; false where another
-  /// connection holds it. No transaction is needed, and none is blocked by it.
+  /// Takes a lock that is held until `unlock` or until the connection is closed or lost; false where
+  /// another connection holds it. Also tells whether one that was taken is still held. Outside any
+  /// transaction, and none is blocked by it.
   func tryLock(_ name: StaticString) throws(SQLError) -> Bool
+  /// Whether a lock was taken and not lost since, so far as this connection knows. Within a transaction
+  /// that is committed afterwards, that is certain.
+  func holds(_ name: StaticString) -> Bool
   /// Gives a lock back; nothing where it is not held.
   func unlock(_ name: StaticString) throws(SQLError)
   /// Makes what was erased go from logs and free pages too, where that takes doing; false where
@@ -35,7 +39,7 @@ protocol SQLConnection: AnyObject, Sendable {
   func close()
 }
 
-enum SQLTransactionKind: Sendable {
+package enum SQLTransactionKind: Sendable {
   /// Sees one state of the database, waits for nobody.
   case read
   /// Excludes every other writer, also of other processes: what it reads is still so when it writes.
@@ -44,10 +48,10 @@ enum SQLTransactionKind: Sendable {
 
 extension SQLConnection {
   @discardableResult
-  func run(_ sql: StaticString) throws(SQLError) -> Int { try run(sql, []) }
+  package func run(_ sql: StaticString) throws(SQLError) -> Int { try run(sql, []) }
 
   /// Runs `body` in a transaction; kept where it returns, undone where it throws.
-  func transaction<R>(
+  package func transaction<R>(
     _ kind: SQLTransactionKind, _ body: () throws(SQLError) -> R
   ) throws(SQLError) -> R {
     try begin(kind)
@@ -62,7 +66,7 @@ extension SQLConnection {
   }
 
   /// The one row there can be, made a value.
-  func first<R>(
+  package func first<R>(
     _ sql: StaticString, _ values: [SQLValue], _ make: (any SQLRow) throws(SQLError) -> R
   ) throws(SQLError) -> R? {
     var found: R?
@@ -71,7 +75,7 @@ extension SQLConnection {
   }
 
   /// Every row made a value.
-  func all<R>(
+  package func all<R>(
     _ sql: StaticString, _ values: [SQLValue], _ make: (any SQLRow) throws(SQLError) -> R
   ) throws(SQLError) -> [R] {
     var found: [R] = []

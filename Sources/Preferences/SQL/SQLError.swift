@@ -14,6 +14,8 @@ public struct SQLError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooBig
     case noMemory
     case connectionLost
+    /// A server that did not answer in the time of the settings.
+    case tooSlow
     case other
   }
 
@@ -51,14 +53,21 @@ public struct SQLError: Error, Sendable, Equatable, CustomStringConvertible {
     switch kind {
     case .busy: "another process holds the write lock: end it, or wait and try again"
     case .diskFull: "free space there; nothing of this transaction was kept"
-    case .readOnly: "let the service's user write the file, its -wal, its -shm and their folder"
-    case .cannotOpen: "make the folder, let the service's user write in it, or name another place"
+    case .readOnly:
+      "let the service's user write the file, its -wal, its -shm and their folder; of a server, all of"
+        + " the schema's tables"
+    case .cannotOpen:
+      "make the folder, let the service's user write in it, or name another place; of a server, set it"
+        + " right or name another"
     case .notOurs: "name the service's own database, or restore one from a backup"
     case .inputOutput: "look at the system's log for the disk; then check the file's integrity"
     case .constraint: "this is a defect: report it with this message"
     case .tooBig: "send less at once"
     case .noMemory: "give the process more memory"
-    case .connectionLost: "look whether the server runs and can be reached; it is tried again"
+    case .connectionLost:
+      "look whether the server runs, can be reached and lets this role into the database; the next"
+        + " request tries again"
+    case .tooSlow: "look at the server's load and disk, or raise serve.database.timeout.ms"
     case .other: "this is a defect or a damaged database: report it with this message"
     }
   }

@@ -3,26 +3,28 @@ import Glibc
 
 /// A connection to a SQLite file in write-ahead mode: readers never wait for the writer, and a commit
 /// has returned when the log is on the disk.
-final class SQLiteConnection: SQLConnection, @unchecked Sendable {
+package final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   // Unchecked: SQLite is opened without its own lock, and whoever has a connection has it alone (the
   // writer's thread its own, the pool lends each to one reader).
 
-  enum Access: Sendable {
+  package enum Access: Sendable {
     /// Makes the file where there is none.
     case readWrite
     case readOnly
   }
 
-  let place: String
+  package let place: String
   private var raw: OpaquePointer?
   private var statements: [UInt: SQLiteStatement] = [:]
   private var locks: [String: Int32] = [:]
 
-  /// "sgPF": so that the database of another application is not taken for ours.
-  static let applicationID: Int64 = 0x7367_5046
+  private let use: SQLiteUse
 
-  init(path: String, access: Access, busyMsMax: Int32) throws(SQLError) {
+  package init(
+    path: String, access: Access, use: SQLiteUse = .preferences, busyMsMax: Int32
+  ) throws(SQLError) {
     place = path
+    self.use = use
     if access == .readWrite { try Self.makeFile(path) }
     let flags =
       access == .readWrite
@@ -60,21 +62,20 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private func configure(_ access: Access) throws(SQLError) {
     let owner = try pragma("PRAGMA application_id")
     let isEmpty = try pragma("PRAGMA schema_version") == 0
-    guard owner == Self.applicationID || (isEmpty && owner == 0) else {
+    guard owner == use.applicationID || (isEmpty && owner == 0) else {
       throw SQLError(
         .notOurs, operation: "open", place: place, code: "application_id \(owner ?? 0)",
         reason: "this is the database of another application")
     }
     try execute("PRAGMA foreign_keys = ON")
-    // A commit that was answered must survive a power cut: NORMAL would sync at checkpoints alone.
-    try execute("PRAGMA synchronous = FULL")
+    try execute("PRAGMA synchronous = \(use.isDurable ? "FULL" : "NORMAL")")
     // What was erased is overwritten with zeros.
     try execute("PRAGMA secure_delete = ON")
     try execute("PRAGMA temp_store = MEMORY")
-    try execute("PRAGMA cache_size = -16384")
+    try execute("PRAGMA cache_size = -\(use.cacheKiB)")
     guard access == .readWrite else { return }
-    if owner != Self.applicationID {
-      try execute("PRAGMA application_id = \(Self.applicationID)")
+    if owner != use.applicationID {
+      try execute("PRAGMA application_id = \(use.applicationID)")
     }
     let mode = try first("PRAGMA journal_mode = WAL", []) { $0.text(0) }
     guard mode == "wal" else {
@@ -82,6 +83,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         .cannotOpen, operation: "open", place: place, code: "journal_mode \(mode ?? "")",
         reason: "the file system cannot share memory between processes, as a network's cannot")
     }
+    try execute("PRAGMA wal_autocheckpoint = \(use.checkpointPages)")
     // The log shrinks back to this after a burst.
     try execute("PRAGMA journal_size_limit = 67108864")
   }
@@ -90,7 +92,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     try first(sql, []) { $0.optionalInteger(0) } ?? nil
   }
 
-  func begin(_ kind: SQLTransactionKind) throws(SQLError) {
+  package func begin(_ kind: SQLTransactionKind) throws(SQLError) {
     switch kind {
     case .read: try run("BEGIN")
     // At once, not at the first write: a transaction that has read could no longer become a writer
@@ -99,9 +101,9 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
   }
 
-  func commit() throws(SQLError) { try run("COMMIT") }
+  package func commit() throws(SQLError) { try run("COMMIT") }
 
-  func rollback() {
+  package func rollback() {
     // SQLite has rolled back by itself where a disk was full or broke.
     guard sqlite3_get_autocommit(raw) == 0 else { return }
     do throws(SQLError) {
@@ -114,7 +116,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   }
 
   @discardableResult
-  func run(_ sql: StaticString, _ values: [SQLValue]) throws(SQLError) -> Int {
+  package func run(_ sql: StaticString, _ values: [SQLValue]) throws(SQLError) -> Int {
     let statement = try prepared(sql)
     defer { statement.reset() }
     try check(statement.bind(values), "bind", of: sql)
@@ -125,7 +127,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     return Int(sqlite3_changes(raw))
   }
 
-  func query(
+  package func query(
     _ sql: StaticString, _ values: [SQLValue], _ body: (any SQLRow) throws(SQLError) -> Void
   ) throws(SQLError) {
     let statement = try prepared(sql)
@@ -140,7 +142,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
   }
 
-  func runScript(_ script: String) throws(SQLError) {
+  package func runScript(_ script: String) throws(SQLError) {
     // STRICT: a column takes its own type and nothing else, as in PostgreSQL. Without rowid a table
     // is the index of its key, and not that index and a table beside it.
     try execute(
@@ -153,7 +155,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     try check(sqlite3_exec(raw, sql, nil, nil, nil), sql)
   }
 
-  func tryLock(_ name: StaticString) throws(SQLError) -> Bool {
+  package func tryLock(_ name: StaticString) throws(SQLError) -> Bool {
     let path = lockPath(name)
     if locks[path] != nil { return true }
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -181,7 +183,9 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
       reason: String(cString: strerror(code)))
   }
 
-  func unlock(_ name: StaticString) {
+  package func holds(_ name: StaticString) -> Bool { locks[lockPath(name)] != nil }
+
+  package func unlock(_ name: StaticString) {
     guard let file = locks.removeValue(forKey: lockPath(name)) else { return }
     _ = Glibc.close(file)
   }
@@ -189,14 +193,14 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
   private func lockPath(_ name: StaticString) -> String { "\(place)-\(name).lock" }
 
   /// Copies the log into the file, where erased rows are zeros already, and empties it.
-  func purgeErased() throws(SQLError) -> Bool {
+  package func purgeErased() throws(SQLError) -> Bool {
     let code = sqlite3_wal_checkpoint_v2(raw, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     if code & 0xFF == SQLITE_BUSY { return false }
     try check(code, "checkpoint")
     return true
   }
 
-  func close() {
+  package func close() {
     for statement in statements.values { statement.finalize() }
     statements = [:]
     let code = sqlite3_close(raw)

@@ -45,6 +45,20 @@ struct AuditTable {
     ) { row throws(SQLError) in try Self.auditRow(row, user: user) }
   }
 
+  /// A user's rows that were recorded in `fromMs ..< toMs`, newest first.
+  func recentRows(
+    of user: Identifier, key: Int64, recordedFromMs fromMs: Int64, toMs: Int64, limit: Int
+  ) throws(SQLError) -> [AuditRow] {
+    try connection.all(
+      """
+      SELECT sequence, device_id, kind, category, subject, value_before, value_after, at_ms,
+        recorded_at_ms, source, event_id, outcome, reason
+      FROM audit WHERE user_key = $1 AND recorded_at_ms >= $2 AND recorded_at_ms < $3
+      ORDER BY sequence DESC LIMIT $4
+      """, [.integer(key), .integer(fromMs), .integer(toMs), .integer(Int64(limit))]
+    ) { row throws(SQLError) in try Self.auditRow(row, user: user) }
+  }
+
   /// A user's rows that say what was chosen of a category, or, without one, of SMS.
   func choiceRows(
     of user: Identifier, key: Int64, category: Category?

@@ -3,7 +3,7 @@ import Pipeline
 /// The one thread that writes. What waits is written in one transaction, many requests to a commit:
 /// a disk makes so many commits durable a second and no more, and while it is at one the next group
 /// gathers. Nobody is answered before the commit that holds their request is durable.
-final class GroupWriter: @unchecked Sendable {
+package final class GroupWriter: @unchecked Sendable {
   // Unchecked because of the connection, which the writer's thread alone uses, and the thread, which
   // the owner joins once.
 
@@ -35,15 +35,16 @@ final class GroupWriter: @unchecked Sendable {
   ///   - jobsMax: how many may wait; one more is refused as overloaded.
   ///   - groupJobsMax: how many share a commit, so that the first of them need not wait for long.
   ///   - onGroup: called on the writer's thread behind each commit.
-  init(
+  package init(
     connection: any SQLConnection, jobsMax: Int, groupJobsMax: Int,
+    threadName: String = "prefs-writer",
     onGroup: @escaping @Sendable (_ jobs: Int) -> Void
   ) {
     self.connection = connection
     self.jobsMax = jobsMax
     self.groupJobsMax = groupJobsMax
     self.onGroup = onGroup
-    thread = NamedThread(name: "prefs-writer") { [unowned self] in loop() }
+    thread = NamedThread(name: threadName) { [unowned self] in loop() }
   }
 
   /// Hands over a request; its answer comes on the writer's thread, which it must not hold up.
@@ -61,7 +62,7 @@ final class GroupWriter: @unchecked Sendable {
   ///
   /// - Parameter isAlone: outside any transaction.
   @discardableResult
-  func perform<R: Sendable>(
+  package func perform<R: Sendable>(
     isAlone: Bool = false,
     _ body: @escaping @Sendable (any SQLConnection) throws(SQLError) -> R
   ) throws(StoreError) -> R {
@@ -76,10 +77,10 @@ final class GroupWriter: @unchecked Sendable {
     return try reply.wait { $0 }.get()
   }
 
-  var isClosed: Bool { queue.wait { $0.isClosed } }
+  package var isClosed: Bool { queue.wait { $0.isClosed } }
 
   /// Writes what waits, then ends. What comes later is refused.
-  func close() {
+  package func close() {
     queue.change { $0.isClosed = true }
     thread.join()
     connection.close()

@@ -1,13 +1,13 @@
 import Glibc
 
 /// State behind a lock, and the wait until it is as somebody needs it.
-final class Monitor<State>: @unchecked Sendable {
+package final class Monitor<State>: @unchecked Sendable {
   // Unchecked: the state is reached under the lock alone.
   private var state: State
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  init(_ state: sending State) {
+  package init(_ state: sending State) {
     self.state = state
     pthread_mutex_init(lock, nil)
     var attributes = pthread_condattr_t()
@@ -27,7 +27,7 @@ final class Monitor<State>: @unchecked Sendable {
 
   /// Changes the state, and wakes whoever waits for it.
   @discardableResult
-  func change<R>(_ body: (inout State) -> R) -> R {
+  package func change<R>(_ body: (inout State) -> R) -> R {
     pthread_mutex_lock(lock)
     defer {
       pthread_cond_broadcast(changed)
@@ -37,7 +37,7 @@ final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Waits until `body` answers.
-  func wait<R>(_ body: (inout State) -> R?) -> R {
+  package func wait<R>(_ body: (inout State) -> R?) -> R {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     while true {
@@ -47,7 +47,7 @@ final class Monitor<State>: @unchecked Sendable {
   }
 
   /// The same, for no longer than `timeoutMs`; nil where that was not enough.
-  func wait<R>(timeoutMs: Int64, _ body: (inout State) -> R?) -> R? {
+  package func wait<R>(timeoutMs: Int64, _ body: (inout State) -> R?) -> R? {
     var until = timespec()
     clock_gettime(CLOCK_MONOTONIC, &until)
     let nanoseconds = until.tv_nsec + Int(timeoutMs % 1000) * 1_000_000

@@ -6,9 +6,33 @@ extension PreferenceService {
     }
   }
 
-  func removeOutboxRows(through sequence: Int64) throws(StoreError) {
-    try store.writer.perform { connection throws(SQLError) in
-      try OutboxTable(connection: connection).remove(through: sequence)
+  /// Takes rows away that are all on Kafka. False where the turn was lost while they were published.
+  /// Another process may have published since, and these records may have come behind its newer ones:
+  /// what they speak of is then put at the end again, as it is now, so that the last record of each key
+  /// is the newest whoever publishes it.
+  func settleOutbox(_ rows: [OutboxTable.Row]) throws(StoreError) -> Bool {
+    guard let last = rows.last else { return true }
+    let now = nowMs()
+    return try store.writer.perform { connection throws(SQLError) in
+      let outbox = OutboxTable(connection: connection)
+      if connection.holds(Turn.outbox.name) {
+        try outbox.remove(through: last.sequence)
+        return true
+      }
+      for key in Set(rows.filter { $0.topic == .state }.map(\.key)).sorted() {
+        let user = try UserReader(connection: connection).user(Identifier(key))
+        try outbox.append(
+          .state, key: key, value: user.map { PreferenceDocument.text($0.preferences) },
+          userKey: user?.key, nowMs: now)
+      }
+      let defaults = try DefaultsTable(connection: connection).state()
+      for key in Set(rows.filter { $0.topic == .defaults }.map(\.key)).sorted() {
+        guard let category = Stored.categories.value(key) else { continue }
+        try outbox.append(
+          .defaults, key: key, value: DefaultDocument.text(category, defaults[category]),
+          userKey: nil, nowMs: now)
+      }
+      return false
     }
   }
 

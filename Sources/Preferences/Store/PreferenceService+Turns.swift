@@ -21,6 +21,17 @@ extension PreferenceService {
     }
   }
 
+  /// Whether a turn that was taken is still this process's; asked before each step, where the database
+  /// can give it to another without a word.
+  func keepsTurn(_ turn: Turn, log: Logger) throws(StoreError) -> Bool {
+    guard store.database.canLoseLocks else { return true }
+    if try takeTurn(turn) { return true }
+    log.warning(
+      "The turn went to another process, as this one's session with the database was lost.",
+      ["turn": .string("\(turn.name)")])
+    return false
+  }
+
   /// Waits until it is this process that does it. False where it is time to end before that, or the
   /// service is closed.
   func waitForTurn(

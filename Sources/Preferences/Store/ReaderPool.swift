@@ -1,5 +1,5 @@
 /// Connections that read. Each is lent to one caller at a time; where all are lent, callers wait.
-final class ReaderPool: @unchecked Sendable {
+package final class ReaderPool: @unchecked Sendable {
   // Unchecked: a connection is in the list or with the one caller it was lent to.
   private struct Free {
     var connections: [any SQLConnection]
@@ -9,13 +9,13 @@ final class ReaderPool: @unchecked Sendable {
   private let free: Monitor<Free>
   private let count: Int
 
-  init(_ connections: [any SQLConnection]) {
+  package init(_ connections: [any SQLConnection]) {
     count = connections.count
     free = Monitor(Free(connections: connections))
   }
 
   /// Reads in one transaction: everything is as it was at one instant.
-  func read<R>(
+  package func read<R>(
     _ body: (any SQLConnection) throws(SQLError) -> R
   ) throws(StoreError) -> R {
     let lent: (any SQLConnection)? = free.wait { free -> (any SQLConnection)?? in
@@ -32,7 +32,7 @@ final class ReaderPool: @unchecked Sendable {
   }
 
   /// Waits for those that are lent.
-  func close() {
+  package func close() {
     free.change { $0.isClosed = true }
     let all: [any SQLConnection] = free.wait {
       $0.connections.count == count ? $0.connections : nil

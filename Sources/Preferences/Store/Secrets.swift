@@ -1,11 +1,11 @@
 import CCrypto
 
 /// Keys that are drawn here and kept in the database alone.
-enum Secrets {
+package enum Secrets {
   static let byteCount = 32
 
   /// From the operating system; a machine that has no randomness must not keep consent.
-  static func random() -> [UInt8] {
+  package static func random() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
       let code = cc_random(buffer.baseAddress!, byteCount)
       precondition(code == 0, "the operating system gives no random bytes")

@@ -4,8 +4,10 @@ import Synchronization
 public final class EventCount: Sendable {
   private let word = Atomic<UInt64>(0)
 
+  package init() {}
+
   public var value: UInt64 { word.load(ordering: .relaxed) }
-  func add(_ n: UInt64 = 1) { word.wrappingAdd(n, ordering: .relaxed) }
+  package func add(_ n: UInt64 = 1) { word.wrappingAdd(n, ordering: .relaxed) }
 }
 
 /// What the store did.
@@ -20,6 +22,8 @@ public final class StoreCounters: Sendable {
 public final class Flag: Sendable {
   private let word = Atomic<Bool>(false)
 
+  package init() {}
+
   public var value: Bool { word.load(ordering: .relaxed) }
-  func set(_ value: Bool) { word.store(value, ordering: .relaxed) }
+  package func set(_ value: Bool) { word.store(value, ordering: .relaxed) }
 }

@@ -13,8 +13,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .overloaded(let waiting):
-      "the preference store has \(waiting) requests waiting and takes no more; try again later"
-    case .closed: "the preference store is closed"
+      "the store has \(waiting) requests waiting and takes no more; try again later"
+    case .closed: "the store is closed"
     case .newerSchema(let found, let known, let place):
       "\(place): its schema is version \(found), this release knows up to \(known); start the "
         + "release that made it, or a newer one"

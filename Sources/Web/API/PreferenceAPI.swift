@@ -14,7 +14,8 @@ public struct PreferenceAPI: Sendable {
   private let log: Logger
 
   public init(
-    service: PreferenceService, policy: Policy, keeper: Gatekeeper, health: HealthSource,
+    service: PreferenceService, policy: Policy, desk: SupportDesk, keeper: Gatekeeper,
+    health: HealthSource,
     registry: MetricRegistry, log: Logger,
     nowMs: @escaping @Sendable () -> Int64 = SystemTime.wallClockMs
   ) {
@@ -24,6 +25,7 @@ public struct PreferenceAPI: Sendable {
     PreferenceEndpoints(service: service, nowMs: nowMs).add(to: &router)
     DeviceEndpoints(service: service, nowMs: nowMs).add(to: &router)
     EvidenceEndpoints(service: service, nowMs: nowMs).add(to: &router)
+    DecisionEndpoints(desk: desk).add(to: &router)
     SupportEndpoints(service: service, policy: policy, nowMs: nowMs).add(to: &router)
     ServiceEndpoints(health: health).add(to: &router)
     self.router = router

@@ -8,8 +8,8 @@ public final class Gatekeeper: Sendable {
     public var perToken = RequestRate(perSecond: 1_000, burst: 2_000)
     /// Of one address (of IPv6: of one /64), for requests without a token that is known.
     public var perAddress = RequestRate(perSecond: 10, burst: 50)
-    /// A proxy of ours passes on the client's address as the last of `X-Forwarded-For`.
-    public var isBehindProxy = false
+    /// Whose `X-Forwarded-For` says who the client is.
+    public var trustedProxies = TrustedProxies()
 
     public init() {}
   }
@@ -17,6 +17,7 @@ public final class Gatekeeper: Sendable {
   private let limits: Limits
   private let addresses = AddressBuckets()
   private let tokens: Mutex<TokenTable>
+  private let untrusted = Mutex<ClientAddress?>(nil)
   private let nowNs: @Sendable () -> Int64
 
   public init(
@@ -35,17 +36,34 @@ public final class Gatekeeper: Sendable {
 
   /// Who it is, or why not: 401 without a token that is known, 429 where it comes too often.
   public func admit(_ request: HTTPRequest) throws(Problem) -> TokenTable.Entry {
-    guard let entry = bearer(request).flatMap({ token in tokens.withLock { $0 }.entry(for: token) })
-    else {
+    try admit(bearer(request), of: request)
+  }
+
+  /// The same for a token that came otherwise than in the header.
+  func admit(_ token: String?, of request: HTTPRequest) throws(Problem) -> TokenTable.Entry {
+    guard let entry = token.flatMap({ token in tokens.withLock { $0 }.entry(for: token) }) else {
       try admitUnknown(request)
       throw Problem(
         401, "unauthorized", "this needs a token that is known: Authorization: Bearer TOKEN",
         headers: [HTTPField("WWW-Authenticate", "Bearer realm=\"sendgate\"")])
     }
+    try count(entry)
+    return entry
+  }
+
+  /// Whoever was let in before comes again: nil where the token has been taken away since.
+  func admitAgain(_ entry: TokenTable.Entry) throws(Problem) -> TokenTable.Entry? {
+    guard let known = tokens.withLock({ $0 }).entries.first(where: { $0 == entry }) else {
+      return nil
+    }
+    try count(known)
+    return known
+  }
+
+  private func count(_ entry: TokenTable.Entry) throws(Problem) {
     if let waitNs = entry.bucket.take(limits.perToken, nowNs: nowNs()) {
       throw Self.tooMany(waitNs, "this token")
     }
-    return entry
   }
 
   /// For what needs no token: 429 where its address comes too often.
@@ -73,9 +91,16 @@ public final class Gatekeeper: Sendable {
   }
 
   private func client(of request: HTTPRequest) -> ClientAddress {
-    guard limits.isBehindProxy, let last = request.headers("X-Forwarded-For").last,
-      let address = last.split(separator: ",").last
-    else { return request.client }
-    return ListenAddress.client(String(ASCII.trimmed(address))) ?? request.client
+    let forwarded = request.headers("X-Forwarded-For")
+    guard !forwarded.isEmpty else { return request.client }
+    guard limits.trustedProxies.contains(request.client) else {
+      untrusted.withLock { $0 = request.client }
+      return request.client
+    }
+    return limits.trustedProxies.client(peer: request.client, forwarded: forwarded)
   }
+
+  /// Who last sent an `X-Forwarded-For` that was not believed: a proxy that nobody named, whose
+  /// visitors all share one rate, or a client that makes things up. Nil where nobody did.
+  public var untrustedForwarder: ClientAddress? { untrusted.withLock { $0 } }
 }

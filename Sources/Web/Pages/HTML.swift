@@ -18,6 +18,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable, Equatable {
 
     mutating func appendLiteral(_ literal: StaticString) { text += "\(literal)" }
     mutating func appendInterpolation(_ value: String) { text += HTML.escaped(value) }
+    mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
     mutating func appendInterpolation(_ piece: HTML) { text += piece.text }
     mutating func appendInterpolation(_ pieces: [HTML]) {
       for piece in pieces { text += piece.text }
@@ -44,4 +45,18 @@ struct HTML: ExpressibleByStringInterpolation, Sendable, Equatable {
   static func source(_ source: StaticString) -> HTML { HTML(markup: "\(source)") }
 
   static let nothing: HTML = ""
+
+  /// Text in which names stand between backticks, as the registry of reasons has it.
+  static func marked(_ value: String) -> HTML {
+    let pieces = value.split(separator: "`", omittingEmptySubsequences: false)
+    return HTML(
+      markup: pieces.indices.map { index in
+        let escaped = escaped(String(pieces[index]))
+        return index % 2 == 1 ? "<code>\(escaped)</code>" : escaped
+      }.joined())
+  }
+
+  static func joined(_ pieces: [HTML], by separator: HTML) -> HTML {
+    HTML(markup: pieces.map(\.text).joined(separator: separator.text))
+  }
 }

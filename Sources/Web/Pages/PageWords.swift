@@ -33,7 +33,7 @@ enum Phrase: CaseIterable, Sendable {
       (
         "You will get no more of them on any of your devices. Ones already on their way may still"
           + " arrive.",
-        "您的所有设备都不会再收到此类通知。已经发出的通知可能仍会送达。"
+        "您的所有设备都不会再收到此类通知。已经发出的通知可能仍会到达。"
       )
     case .undoButton: ("Undo", "撤销")
     case .undoTitle: ("Undo muting {category} notifications?", "要撤销关闭{category}通知吗？")

@@ -3,37 +3,52 @@ import Glibc
 import Kafka
 import Pipeline
 
-/// `sendgate check`: what `run` would refuse to start with, told without starting.
+/// `sendgate check`: what `run` and `serve` would refuse to start with, told without starting.
 enum CheckCommand {
   static let command = Command(
     name: "check",
-    summary: "hold configuration, policy and tz database against what run needs",
+    summary: "hold configuration, policy and tz database against what run and serve need",
     details: """
       Reads what run would read and ends with the code that run would end with: 78 where the
-      configuration or the policy is wrong, 66 where a file or the tz database cannot be read. No
-      broker is waited for, no group joined, nothing decided. With --bootstrap the topics of those
-      brokers are checked too, as topics check does.
+      configuration or the policy is wrong, 66 where a file or the tz database cannot be read. Where
+      any serve. setting differs from its default, what serve would read is checked too: its
+      settings, tokens, certificate and the database's place; --for looks at one of the two alone.
+      No broker is waited for, no group joined, nothing decided, no store opened. With --bootstrap
+      the topics of those brokers are checked too, as topics check does.
       """,
     flags: RunFlags.configuration + [
-      .text("bootstrap", "HOST:PORT", "check the topics of these brokers too")
+      .text("bootstrap", "HOST:PORT", "check the topics of these brokers too"),
+      .choice("for", ["run", "serve"], "only what this command needs"),
     ],
     run: run)
 
   private static func run(_ arguments: ParsedArguments) throws(CommandFailure) -> Int32 {
     let brokers = arguments.text("bootstrap")
-    let configuration = try GateConfiguration.load(
+    let settings = try Settings.load(
       file: arguments.text("config"),
       overrides: arguments.texts("set")
         + (brokers.map { ["\(KafkaKeys.bootstrapServers)=\($0)"] } ?? []),
       environment: Process.environment())
-    try KafkaClients.check(configuration)
-    if let file = configuration.hashKeyFile { try checkHashKey(file) }
+    let configuration = try GateConfiguration(settings)
+    let only = arguments.text("for")
+    var service: ServeConfiguration?
+    if only == "serve" || (only == nil && settings.wantsService) {
+      service = try ServeConfiguration(settings)
+    }
+    if only != "serve" {
+      try KafkaClients.check(configuration)
+      if let file = configuration.hashKeyFile { try checkHashKey(file) }
+    }
+    if service != nil { try KafkaClients.checkService(configuration) }
     let links = try configuration.links()
     say("configuration: every key, and every kafka. property, is good")
 
     if let links {
       say(
         "links: \(links.baseURL)/u/…, \(links.keys.count) keys, key \(links.keys.signingID) signs")
+    }
+    if let service {
+      for line in try ServeFiles.check(service) { say(line) }
     }
 
     let policy = try PolicyFile.read(configuration.policyFile)

@@ -12,6 +12,7 @@ enum CommandTable {
     ServeCommand.command,
     PreferencesCommand.command,
     AuditCommand.command,
+    ExplainCommand.command,
     TokenCommand.command,
     BrokerCommand.command,
     SimulateCommand.command,

@@ -16,6 +16,8 @@ struct ConfigurationKey: Sendable {
     case identifier
     /// An address and port to listen on; empty for none.
     case optionalAddress
+    /// Addresses and networks, with commas between; empty for none.
+    case optionalNetworks
     /// Empty for none.
     case optionalPath
     /// Whatever it is, somebody else judges it; empty for none.
@@ -44,7 +46,8 @@ struct ConfigurationKey: Sendable {
   /// Nil where the value is good, else what is wanted instead.
   func problem(_ value: String) -> String? {
     switch kind {
-    case .optionalInteger, .optionalAddress, .optionalPath, .optionalText, .optionalWebAddress:
+    case .optionalInteger, .optionalAddress, .optionalNetworks, .optionalPath, .optionalText,
+      .optionalWebAddress:
       if value.isEmpty { return nil }
     default: break
     }
@@ -65,6 +68,11 @@ struct ConfigurationKey: Sendable {
       return ListenAddress(value) == nil
         ? "wants ADDRESS:PORT with a numeric address, as 127.0.0.1:9100 or [::1]:9100; a name"
           + " such as localhost is not looked up" : nil
+    case .optionalNetworks:
+      return TrustedProxies(value) == nil
+        ? "wants at most \(TrustedProxies.countMax) numeric addresses or networks with commas"
+          + " between, as 127.0.0.1,10.0.0.0/8,2001:db8::/32; a network has no bits set behind its"
+          + " length" : nil
     case .optionalPath:
       return value.utf8.contains(0) ? "wants a path" : nil
     case .optionalText:

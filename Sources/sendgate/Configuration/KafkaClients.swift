@@ -1,9 +1,10 @@
 import Consumer
 import Gate
 import Kafka
+import Preferences
 import Producer
 
-/// The properties of every Kafka client that `run` opens, in one place, and their check at start: a
+/// The properties of every Kafka client that `run` and `serve` open, in one place, and their check at start: a
 /// value that one of them refuses is a mistake of the configuration, and must not come to light as the
 /// end of a lane.
 enum KafkaClients {
@@ -47,6 +48,16 @@ enum KafkaClients {
       ).check(.consumer)
       try PreferenceFollower.properties(configuration.kafkaProperties).check(.consumer)
       try configuration.kafkaProperties.check(.producer)
+    } catch {
+      throw CommandFailure(error)
+    }
+  }
+
+  /// The clients of `serve`, in the same way.
+  static func checkService(_ configuration: GateConfiguration) throws(CommandFailure) {
+    do throws(ConfigurationError) {
+      try OutboxPublisher.properties(configuration.kafkaProperties).check(.producer)
+      try EventIntake.properties(configuration.kafkaProperties).check(.consumer)
     } catch {
       throw CommandFailure(error)
     }

@@ -55,7 +55,8 @@ enum Secret {
   static let shown = "<hidden>"
 
   static func isSecret(_ key: String) -> Bool {
-    KafkaProperties.isSecret(key.lowercased())
+    // Connection parameters may hold a password.
+    key == "serve.database.postgres" || KafkaProperties.isSecret(key.lowercased())
   }
 
   static func shown(_ value: String, of key: String) -> String {

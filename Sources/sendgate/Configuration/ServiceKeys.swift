@@ -2,12 +2,15 @@
 extension ConfigurationKey {
   static let service: [ConfigurationKey] = [
     ConfigurationKey("serve.database.file", "", .optionalPath),
+    ConfigurationKey("serve.database.postgres", "", .optionalText),
+    ConfigurationKey("serve.database.timeout.ms", "10000", .integer(1_000...600_000)),
     ConfigurationKey("serve.android.package", "", .optionalText),
     ConfigurationKey("serve.address", "127.0.0.1:8085", .optionalAddress),
     ConfigurationKey("serve.tokens.file", "", .optionalPath),
     ConfigurationKey("serve.tls.certificate.file", "", .optionalPath),
     ConfigurationKey("serve.tls.key.file", "", .optionalPath),
     ConfigurationKey("serve.behind.proxy", "false", .boolean),
+    ConfigurationKey("serve.trusted.proxies", "", .optionalNetworks),
     ConfigurationKey("serve.threads", "0", .integer(0...256)),
     ConfigurationKey("serve.connections.max", "1024", .integer(2...65_536)),
     ConfigurationKey("serve.idle.seconds.max", "30", .integer(1...3_600)),
@@ -20,5 +23,8 @@ extension ConfigurationKey {
     ConfigurationKey("serve.readers", "4", .integer(1...64)),
     ConfigurationKey("serve.event_ids.kept.days", "30", .integer(1...3_650)),
     ConfigurationKey("serve.erasures.kept.days", "30", .integer(1...3_650)),
+    ConfigurationKey("evidence.database", "", .optionalPath),
+    ConfigurationKey("evidence.retention.days", "90", .integer(1...3_650)),
+    ConfigurationKey("evidence.counts.kept.days", "400", .integer(1...3_650)),
   ]
 }

@@ -113,6 +113,12 @@ struct Settings {
     return problems
   }
 
+  /// Whether a setting of the preference service differs from its default. That a file states defaults,
+  /// as the one that explains them does, is no sign that somebody runs it here.
+  var wantsService: Bool {
+    ConfigurationKey.service.contains { byKey[$0.name]?.value != $0.defaultValue }
+  }
+
   /// `commit.interval.ms = 0 (--set)`, with secrets hidden.
   func describe(_ key: String) -> String {
     guard let setting = byKey[key] else { return "\(key) (librdkafka's default)" }

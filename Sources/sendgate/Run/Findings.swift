@@ -67,23 +67,11 @@ final class Findings: Sendable {
     state.withLock { $0.lanes = lanes }
   }
 
-  /// A lane that has not gone round for so long is inside a step that does not succeed.
-  private static let turnMsMax: Int64 = 15_000
-
   private static func problem(_ runner: LaneRunner) -> String? {
     if let end = runner.end { return "ended: \(end)" }
     if runner.control.request != .none { return "draining" }
     let nowMs = SystemClock().monotonicMs()
-    let turnedAtMs = runner.counters[.turnAtMs]
-    let waiting = runner.health.waiting.map { ": \($0)" } ?? ""
-    if turnedAtMs == 0 { return "making its producer" + waiting }
-    if nowMs - turnedAtMs > turnMsMax {
-      return "waiting for \((nowMs - turnedAtMs) / 1_000) s" + waiting
-    }
-    if let obstacle = runner.obstacle(nowMs: nowMs) { return obstacle }
-    if runner.counters[.isPaused] != 0 { return "paused: the preferences are not up to date" }
-    let restoring = runner.counters[.restoringPartitions]
-    if restoring > 0 { return "reading back the state of \(restoring) partitions" }
-    return runner.health.reading.problem
+    return LaneReadiness.problem(
+      runner.counters, runner.health, obstacle: runner.obstacle(nowMs: nowMs), nowMs: nowMs)
   }
 }

@@ -41,6 +41,7 @@ enum TopicThread {
       findings.isRefused(.topics, nil)
       findings.found(
         TopicCounts(ordinary: counts[.candidate]!, security: counts[.candidateSecurity]!))
+      tellUnfitSettings(watch, world)
       let wrong = watch.watch(
         counts, intervalMs: Int64(world.configuration.partitionsCheckIntervalMs), control
       ) { reason in
@@ -49,6 +50,20 @@ enum TopicThread {
       if let wrong { findings.mustStop(ExitCode.configuration, wrong) }
     case .wrong(let reasons)?: findings.mustStop(ExitCode.configuration, reasons)
     default: break
+    }
+  }
+
+  /// Told and not refused: it works until the first record that does not fit.
+  private static func tellUnfitSettings(_ watch: TopicWatch, _ world: SharedWorld) {
+    do throws(KafkaError) {
+      for reason in try watch.unfitSettings(of: world.configuration.topicPlan) {
+        world.log.warning(
+          "A topic is not as the gate needs it; sendgate topics check tells all",
+          ["reason": .string(reason)])
+      }
+    } catch {
+      world.log.info(
+        "The topics' settings are not told, and so not checked", ["reason": .string("\(error)")])
     }
   }
 

@@ -15,11 +15,13 @@ struct ServeConfiguration: Sendable {
   let http: HTTPLimits
   let access: Gatekeeper.Limits
   let intake: IntakeSettings
+  let evidence: EvidenceConfiguration
 
   init(_ settings: Settings) throws(CommandFailure) {
     gate = try GateConfiguration(settings)
     var problems: [String] = []
     let store = StoreConfiguration(settings, problems: &problems)
+    evidence = EvidenceConfiguration(settings, problems: &problems)
     problems += Self.problems(settings)
     guard problems.isEmpty, let store else {
       throw CommandFailure(
@@ -54,7 +56,7 @@ struct ServeConfiguration: Sendable {
     access.perAddress = RequestRate(
       perSecond: integer("serve.address.requests_per_second"),
       burst: integer("serve.address.burst_max"))
-    access.isBehindProxy = text("serve.behind.proxy") == "true"
+    access.trustedProxies = TrustedProxies(text("serve.trusted.proxies"))!
     self.access = access
 
     var intake = IntakeSettings()

@@ -1,3 +1,4 @@
+import Evidence
 import Gate
 import Glibc
 import Pipeline
@@ -11,15 +12,19 @@ final class ServeProcess {
   private let configuration: ServeConfiguration
   private let log: Logger
   private let opened: OpenStore
+  /// Nil: no evidence is indexed.
+  private let evidence: EvidenceIndex?
   private let keeper: Gatekeeper
   /// Nil: no links are signed, and there are no pages behind them.
   private let links: LinkSettings?
   private let tokens: TokensWatcher
+  private let desk: SupportDesk
   private let registry = MetricRegistry()
   private let mainBeat: Heartbeat
   private let clock = SystemClock()
   private var zonesCheckedAtMs: Int64 = 0
   private var filesCheckedAtMs: Int64 = 0
+  private var hasToldForwarder = false
   private static let filesIntervalMs: Int64 = 1_000
 
   init(_ configuration: ServeConfiguration) throws(CommandFailure) {
@@ -30,6 +35,13 @@ final class ServeProcess {
     links = try configuration.gate.links()
     tokens = TokensWatcher(configuration.tokensFile, keeper, log)
     opened = try OpenStore(configuration.store)
+    do throws(CommandFailure) {
+      evidence = try ServedEvidence.open(configuration.evidence)
+    } catch {
+      opened.service.close()
+      throw error
+    }
+    desk = opened.desk(evidence: evidence?.reader)
     mainBeat = Heartbeat(
       name: "main loop", intervalMsMax: Int64(configuration.gate.livenessTimeoutMs))
   }
@@ -42,15 +54,16 @@ final class ServeProcess {
     do throws(CommandFailure) {
       kafka = try PreferenceKafka(opened.service, configuration, log)
     } catch {
-      opened.service.close()
+      close()
       throw error
     }
-    ServeMetrics.register(opened, kafka, in: registry)
+    ServeMetrics.register(opened, kafka, evidence, in: registry)
     do throws(CommandFailure) {
+      if let evidence { try ServedEvidence.start(evidence, configuration.gate, log) }
       server = try startHTTP(kafka)
     } catch {
       kafka.stop()
-      opened.service.close()
+      close()
       throw error
     }
     log.info(
@@ -58,10 +71,12 @@ final class ServeProcess {
       [
         "version": .string(String(describing: GateVersion.text)),
         "policy": .string(opened.policy.version),
+        "database": .string(configuration.store.database.place),
         "http.host": .string(configuration.address.host), "http.port": .integer(server.port),
         "http.tls": .string(configuration.certificateFiles == nil ? "no" : "yes"),
       ])
     let upkeep = StoreUpkeep(opened.service, log: log)
+    let counting = QuietMapThread(desk.quietMap, log)
     while true {
       if let signal = Signals.wait(ms: 100) {
         log.info("Ending", ["signal": .string(signal)])
@@ -69,18 +84,30 @@ final class ServeProcess {
       }
       turn()
     }
-    end(server, kafka, upkeep)
+    end(server, kafka, upkeep, counting)
     log.info("The preference service ended", ["exit.code": .integer(ExitCode.ok)])
     log.flush()
     return ExitCode.ok
   }
 
+  private func close() {
+    evidence?.close()
+    opened.service.close()
+  }
+
   private func startHTTP(_ kafka: PreferenceKafka) throws(CommandFailure) -> HTTPServer {
     let health = HealthSource(
       metrics: { [registry] in registry.render() }, heartbeats: [mainBeat],
-      readiness: { [service = opened.service] in ServeMetrics.checks(service, kafka) })
+      readiness: { [service = opened.service, evidence] in
+        ServeMetrics.checks(service, kafka, evidence)
+      })
     let api = PreferenceAPI(
-      service: opened.service, policy: opened.policy, keeper: keeper, health: health,
+      service: opened.service, policy: opened.policy, desk: desk, keeper: keeper, health: health,
+      registry: registry, log: log)
+    // Where a proxy does TLS, browsers see TLS too.
+    let console = Console(
+      desk: desk, keeper: keeper,
+      isSecure: configuration.certificateFiles != nil || configuration.access.isBehindProxy,
       registry: registry, log: log)
     let pages = links.map { links in
       LinkPages(
@@ -93,7 +120,9 @@ final class ServeProcess {
       return try HTTPServer(
         address: configuration.address, limits: configuration.http,
         threads: configuration.threads, certificate: certificate,
-        respond: { pages?.respond(to: $0) ?? api.respond(to: $0) })
+        respond: {
+          console.respond(to: $0) ?? pages?.respond(to: $0) ?? api.respond(to: $0)
+        })
     } catch {
       throw CommandFailure(ExitCode.unavailable, "serve.address: \(error)")
     }
@@ -105,11 +134,21 @@ final class ServeProcess {
     if nowMs - filesCheckedAtMs >= Self.filesIntervalMs {
       filesCheckedAtMs = nowMs
       tokens.turn()
+      checkForwarder()
     }
     if nowMs - zonesCheckedAtMs >= Int64(configuration.gate.zonesCheckIntervalMs) {
       zonesCheckedAtMs = nowMs
       checkZones()
     }
+  }
+
+  /// Told once: who connects directly may write the header too, and must not fill the log.
+  private func checkForwarder() {
+    guard !hasToldForwarder, let address = keeper.untrustedForwarder else { return }
+    hasToldForwarder = true
+    log.warning(
+      "X-Forwarded-For is believed of serve.trusted.proxies alone: this proxy's visitors share a rate",
+      ["client.address": .string("\(address)")])
   }
 
   private func checkZones() {
@@ -126,11 +165,16 @@ final class ServeProcess {
 
   /// Nobody new first, then those inside, then what they left to be written. A second signal leaves
   /// at once: what was answered is durable already.
-  private func end(_ server: HTTPServer, _ kafka: PreferenceKafka, _ upkeep: StoreUpkeep) {
+  private func end(
+    _ server: HTTPServer, _ kafka: PreferenceKafka, _ upkeep: StoreUpkeep,
+    _ counting: QuietMapThread
+  ) {
     let isOver = LaneControl()
-    let ending = NamedThread(name: "ending") { [service = opened.service] in
+    let ending = NamedThread(name: "ending") { [service = opened.service, evidence] in
       server.stop()
       kafka.stop()
+      counting.stop()
+      evidence?.close()
       upkeep.stop()
       service.close()
       isOver.ask(.drain)

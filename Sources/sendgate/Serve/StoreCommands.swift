@@ -1,3 +1,4 @@
+import Evidence
 import Gate
 import Glibc
 import Preferences
@@ -20,6 +21,30 @@ enum StoreCommands {
     let found = try with(arguments, isReading: true, body)
     guard let found else {
       throw CommandFailure(ExitCode.noInput, "nothing is kept of such a user, or of such a device")
+    }
+    Process.print(found + "\n", to: STDOUT_FILENO)
+    return ExitCode.ok
+  }
+
+  /// The same of what support sees, which is the store and the index of evidence together.
+  static func explain(
+    _ arguments: ParsedArguments, _ body: (SupportDesk) throws(StoreError) -> String?
+  ) throws(CommandFailure) -> Int32 {
+    let (store, evidence) = try configuration(arguments)
+    let opened = try OpenStore(store, isReading: true)
+    defer { opened.service.close() }
+    let found: String?
+    do throws(StoreError) {
+      let reader = try evidence.map { (database) throws(StoreError) in
+        try EvidenceReader(reading: database)
+      }
+      defer { reader?.close() }
+      found = try body(opened.desk(evidence: reader))
+    } catch {
+      throw CommandFailure(OpenStore.exitCode(error), "\(error)")
+    }
+    guard let found else {
+      throw CommandFailure(ExitCode.noInput, "nothing is on record of such a user or notification")
     }
     Process.print(found + "\n", to: STDOUT_FILENO)
     return ExitCode.ok
@@ -51,7 +76,7 @@ enum StoreCommands {
     _ arguments: ParsedArguments, isReading: Bool,
     _ body: (PreferenceService) throws(StoreError) -> R
   ) throws(CommandFailure) -> R {
-    let opened = try OpenStore(try configuration(arguments), isReading: isReading)
+    let opened = try OpenStore(try configuration(arguments).store, isReading: isReading)
     defer { opened.service.close() }
     do throws(StoreError) {
       return try body(opened.service)
@@ -62,14 +87,15 @@ enum StoreCommands {
 
   private static func configuration(
     _ arguments: ParsedArguments
-  ) throws(CommandFailure) -> StoreConfiguration {
+  ) throws(CommandFailure) -> (store: StoreConfiguration, evidence: EvidenceDatabase?) {
     let settings = try arguments.loadSettings()
     // Kafka is not asked for here, but a misspelt key is a mistake for every command.
     var problems = settings.problems().filter {
       !$0.hasPrefix("\(KafkaKeys.bootstrapServers) is missing")
     }
     if problems.isEmpty, let store = StoreConfiguration(settings, problems: &problems) {
-      return store
+      let evidence = EvidenceConfiguration(settings, problems: &problems)
+      if problems.isEmpty { return (store, evidence.database) }
     }
     throw CommandFailure(
       ExitCode.configuration,

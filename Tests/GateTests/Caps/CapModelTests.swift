@@ -145,7 +145,7 @@ import Testing
       case 10..<15:
         let isAccepted = Int.random(in: 0..<4, using: &random) == 0
         let text =
-          #"{"notification_id":"\#(id)","device_id":"\#(device)","user_id":"\#(user)","provider":"apns","status":"\#(isAccepted ? "accepted" : "rejected")","at":1}"#
+          #"{"notification_id":"\#(id)","device_id":"\#(device)","user_id":"\#(user)","provider":"apns","status":"\#(isAccepted ? "accepted" : "rejected")","at":1773095400000}"#
         Self.take(text, user, refunder, nowMs)
         topic.open += refunder.stateRecords.map {
           CapTests.Written(key: Array($0.key), value: $0.value.map { Array($0) })

@@ -47,13 +47,13 @@ import Testing
     for device in ["a", "b"] {
       Self.take(
         refunder,
-        #"{"notification_id":"1","device_id":"\#(device)","user_id":"u","provider":"fcm","status":"rejected","code":null,"event":null,"via":null,"at":1}"#
+        #"{"notification_id":"1","device_id":"\#(device)","user_id":"u","provider":"fcm","status":"rejected","code":null,"event":null,"via":null,"at":1773095400000}"#
       )
     }
     #expect(refunder.tally.refunded == 1 && refunder.tally.unreadable == 0)
     Self.take(
       refunder,
-      #"{"notification_id":"1","device_id":"a","user_id":"u","status":null,"event":"user_observed","at":1}"#
+      #"{"notification_id":"1","device_id":"a","user_id":"u","status":null,"event":"user_observed","at":1773095400000}"#
     )
     #expect(refunder.tally.unreadable == 0)
   }
@@ -103,7 +103,7 @@ import Testing
     _ = lane.verdicts([CapTests.candidate("1")])
     for receipt in [
       Self.receipt("2", "a", "rejected"), Self.receipt("1", "c", "rejected"),
-      #"{"notification_id":"1","device_id":"a","user_id":"u","event":"user_observed","via":"tap","at":1}"#,
+      #"{"notification_id":"1","device_id":"a","user_id":"u","event":"user_observed","via":"tap","at":1773095400000}"#,
     ] {
       Self.take(refunder, receipt)
       #expect(refunder.stateRecords.isEmpty)
@@ -112,23 +112,53 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "{", "[]", "null", "7", #"{"notification_id":"1","device_id":"a","user_id":"u"}"#,
-    #"{"notification_id":"1","device_id":"a","user_id":"u","status":"lost"}"#,
-    #"{"notification_id":"1","device_id":"a","user_id":"u","status":7}"#,
-    #"{"notification_id":"1","device_id":"a","user_id":"u","status":null,"event":null}"#,
-    #"{"notification_id":"1","device_id":"a","user_id":"u","status":"rejected","event":"user_observed"}"#,
-    #"{"notification_id":"","device_id":"a","user_id":"u","status":"rejected"}"#,
-    #"{"device_id":"a","user_id":"u","status":"rejected"}"#,
-    #"{"notification_id":"1","user_id":"u","status":"rejected"}"#,
-    #"{"notification_id":"1","device_id":"a","status":"rejected"}"#,
-    #"{"notification_id":"1","device_id":"a","user_id":"u","status":"rejected"} x"#,
-    #"{"notification_id":"1","notification_id":"1","device_id":"a","user_id":"u","status":"rejected"}"#,
+    "", "{", "[]", "null", "7", with("", ""), with(#""status":"lost""#),
+    with(#""status":7"#), with(#""status":null,"event":null"#),
+    with(#""status":"rejected","event":"user_observed""#),
+    with(#""status":"rejected""#, #""notification_id":"","device_id":"a","user_id":"u""#),
+    with(#""status":"rejected""#, #""device_id":"a","user_id":"u""#),
+    with(#""status":"rejected""#, #""notification_id":"1","user_id":"u""#),
+    with(#""status":"rejected""#, #""notification_id":"1","device_id":"a""#),
+    with(#""status":"rejected""#) + " x", with(#""status":"rejected","status":"rejected""#),
+    with(
+      #""status":"rejected""#,
+      #""notification_id":"1","notification_id":"1","device_id":"a","user_id":"u""#),
+    with(#""status":"rejected""#, provider: nil), with(#""status":"rejected""#, provider: "null"),
+    with(#""status":"rejected""#, provider: #""sms""#),
+    with(#""status":"rejected""#, provider: "7"),
+    with(#""event":"user_observed","via":"tap""#),
+    with(#""status":"rejected""#, at: nil), with(#""status":"rejected""#, at: "null"),
+    with(#""status":"rejected""#, at: "1"), with(#""status":"rejected""#, at: #""now""#),
+    with(#""event":"user_observed","via":"tap""#, provider: nil, at: #""2026-02-30T00:00:00Z""#),
   ]) func isNoReceipt(_ text: String) {
     let (lane, refunder) = Self.lane()
     _ = lane.verdicts([CapTests.candidate("1")])
     Self.take(refunder, text)
     #expect(refunder.tally.unreadable == 1, "\(text)")
     #expect(refunder.stateRecords.isEmpty)
+  }
+
+  /// A receipt with these members; nil: without that one. As it is written here it would be one.
+  static func with(
+    _ answer: String, _ ids: String = #""notification_id":"1","device_id":"a","user_id":"u""#,
+    provider: String? = #""apns""#, at: String? = #""2026-03-09T22:30:00Z""#
+  ) -> String {
+    let members = [
+      ids, answer, provider.map { #""provider":\#($0)"# } ?? "", at.map { #""at":\#($0)"# } ?? "",
+    ]
+    return "{" + members.filter { !$0.isEmpty }.joined(separator: ",") + "}"
+  }
+
+  /// What the refused ones above differ from.
+  @Test(arguments: [
+    with(#""status":"rejected""#), with(#""status":"accepted""#, provider: #""fcm""#),
+    with(#""status":"rejected","event":null"#, at: "1773095400000"),
+    with(#""event":"user_observed","via":"tap""#, provider: nil),
+    with(#""event":"user_observed","via":"tap","status":null"#, provider: "null"),
+  ]) func isAReceipt(_ text: String) {
+    let (_, refunder) = Self.lane()
+    Self.take(refunder, text)
+    #expect(refunder.tally.unreadable == 0, "\(text)")
   }
 
   @Test func underAnotherKeyOrWhereItDoesNotLead() {

@@ -80,6 +80,13 @@ import Testing
       "categories.marketing.caps", "[\(capOf("1", name: String(repeating: "n", count: 65)))]",
       "1 to 64 bytes"
     ),
+    ("categories.marketing.caps", "[\(capOf("1", name: "a\\nb"))]", "without control characters"),
+    (
+      "categories.marketing.caps", "[\(capOf("1", name: "\\u009b2J"))]",
+      "without control characters"
+    ),
+    ("categories.social.registry", #"["like\u0000"]"#, "without control characters"),
+    ("version", #""1\u001b[2J""#, "without control characters"),
     ("categories.marketing.caps", "[\(capOf("1", more: #","window_seconds":60"#))]", "the day"),
     ("categories.marketing.caps", "[\(capOf("1", more: #","per":1"#))]", "no such key"),
     ("categories.marketing.caps", "[\(capOf("1", style: "hourly"))]", "calendar_day, sliding"),

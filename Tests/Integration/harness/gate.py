@@ -1,5 +1,6 @@
 """`sendgate run` as a process, and what it says over HTTP."""
 
+import http.client
 import os
 import re
 import urllib.error
@@ -27,14 +28,14 @@ class Gate(Process):
             command += ["--until-idle", str(until_idle)]
         super().__init__(name, command, world.directory, environment)
 
-    def get(self, path, seconds=5):
+    def get(self, path, seconds=20):
         """(status, body) of a page; (None, reason) where nobody answers."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=seconds) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:  # the latter: it ended amid its answer
             return None, str(error)
 
     def await_ready(self, seconds=60):
@@ -59,6 +60,11 @@ class Gate(Process):
                 labels = dict(re.findall(r'([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"', match.group(2) or ""))
                 found.append((match.group(1), labels, float(match.group(3))))
         return found
+
+    def value(self, name, **labels):
+        """The sum of the samples of that name with these labels; None where there is none."""
+        found = [value for each, told, value in self.metrics() if each == name and labels.items() <= told.items()]
+        return sum(found) if found else None
 
     def drain(self, seconds=40):
         """SIGTERM; it must end with 0."""

@@ -108,11 +108,8 @@ class Instances:
         """(owned partitions, being restored) of the ordinary lane; none where it does not answer yet."""
         if gate.get("/livez")[0] is None:
             return 0, 0
-        found = {"sendgate_owned_partitions": 0, "sendgate_restoring_partitions": 0}
-        for name, labels, value in gate.metrics():
-            if name in found and labels.get("lane", "").startswith("ordinary"):
-                found[name] += value
-        return tuple(found.values())
+        names = "sendgate_owned_partitions", "sendgate_restoring_partitions"
+        return tuple(gate.value(name, lane="ordinary-0") or 0 for name in names)
 
     def _await_owned(self, newcomer=None):
         """Waits until every partition has an owner that has read its holds back, and the newcomer has some."""

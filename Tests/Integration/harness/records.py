@@ -4,13 +4,13 @@ import json
 from datetime import datetime, timezone
 from zoneinfo import ZoneInfo
 
-# One place for each whole hour from UTC, so that any hour of the day is on some wall now.
+# New York, and one place for each whole hour from UTC that sets no clock forward or back, so that any hour of the day is
+# on some wall now, all year.
 PLACES = (
-    "America/New_York America/Los_Angeles America/Chicago America/Denver America/Anchorage Pacific/Honolulu"
-    " America/Halifax America/Sao_Paulo America/Noronha Atlantic/Azores Atlantic/Reykjavik Europe/Berlin"
-    " Europe/Helsinki Europe/Istanbul Asia/Dubai Asia/Karachi Asia/Dhaka Asia/Bangkok Asia/Shanghai Asia/Tokyo"
-    " Australia/Brisbane Pacific/Guadalcanal Pacific/Auckland Pacific/Tongatapu Pacific/Kiritimati Pacific/Pago_Pago"
-    " Pacific/Marquesas Asia/Kolkata"
+    "America/New_York Pacific/Pago_Pago Pacific/Honolulu Pacific/Gambier Pacific/Pitcairn America/Phoenix"
+    " America/Costa_Rica America/Panama America/La_Paz America/Sao_Paulo America/Noronha Atlantic/Cape_Verde"
+    " Atlantic/Reykjavik Africa/Lagos Africa/Johannesburg Europe/Istanbul Asia/Dubai Asia/Karachi Asia/Dhaka"
+    " Asia/Bangkok Asia/Shanghai Asia/Tokyo Australia/Brisbane Pacific/Guadalcanal Pacific/Majuro"
 ).split()
 
 

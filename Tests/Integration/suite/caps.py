@@ -10,7 +10,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions
 
 from harness.brokers import EXACT
 from harness.cases import case
-from harness.checking import expect, expect_equal, let_pass, until
+from harness.checking import expect, expect_equal, let_pass, until, until_equal
 from harness.ledger import random_moment
 from harness.murmur2 import partition_of
 from harness.records import candidate, device, document, encode, place_between
@@ -108,8 +108,7 @@ def caps_and_refunds(world):
     answer(receipt("n-0", "d-1", "u-1", "rejected"), receipt("n-0", "d-2", "u-1", "rejected"))
     found = world.decide(reader, candidate("n-6", "u-1"), 2)
     expect_equal(reasons(found), ["frequency_capped"] * 2, "refunded once")
-    told = {(name, labels.get("reason")): value for name, labels, value in gate.metrics() if labels.get("lane") == "ordinary-0"}
-    expect_equal(told[("sendgate_caps_refunded_total", None)], 1, "refunds")
+    until_equal(lambda: gate.value("sendgate_caps_refunded_total", lane="ordinary-0"), 1, "refunds")
     gate.drain()
     state = {output.key: output for output in world.reader(["state"]).to_end()}
     counted = state[b"u-1\0c\0social\0n-0"]

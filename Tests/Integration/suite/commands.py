@@ -9,6 +9,7 @@ from harness.checking import expect, expect_equal
 from harness.murmur2 import partition_of
 from harness.records import candidate, device, document, encode
 from harness.verify import ROOT, check_all
+from harness.world import first_decisions
 
 
 def lines_file(world, name, lines):
@@ -142,10 +143,10 @@ def generated_workload_is_decided(world):
     expect_equal(len(due), 2000, "candidates generated")
     reader.until(
         "an output of every candidate",
-        lambda read: {output.header("notification_id") for output in read} == due,
+        lambda read: {output.header("notification_id") for output in first_decisions(read)} == due,
         60,
     )
     gate.drain()
-    outputs = reader.to_end()
+    outputs = first_decisions(reader.to_end())
     expect(not [o for o in outputs if o.record["reason"] == "invalid_candidate"], "generated candidates are invalid")
     check_all(world, outputs[:: max(1, len(outputs) // 300)])

@@ -5,11 +5,11 @@ import time
 
 from harness.brokers import EXACT
 from harness.cases import case
-from harness.checking import expect, expect_equal, until
+from harness.checking import expect, expect_equal, until, until_equal
 from harness.ledger import random_moment
 from harness.murmur2 import partition_of
 from harness.records import ALL_DAY, candidate, device, document, encode
-from harness.verify import BUILT_IN_POLICY, check_all
+from harness.verify import BUILT_IN_POLICY, check_ended_cleanly
 from harness.world import outputs_of
 
 SHORT_SESSION = {"kafka__session__timeout__ms": 6000, "drain__timeout__ms": 5000}
@@ -55,12 +55,10 @@ def repeats_are_dropped(world):
         [("deferred", "quiet_hours_deferred"), ("dropped", "duplicate")],
         "a held one and its repeat",
     )
-    def differing():
-        return sum(value for name, _, value in gate.metrics() if name.endswith("duplicates_differing_total"))
-
-    expect_equal(differing(), 0, "repeats that say something else, so far")
+    differing = "sendgate_duplicates_differing_total"
+    expect_equal(gate.value(differing), 0, "repeats that say something else, so far")
     world.decide(reader, candidate("n-1", "u-2", payload={"title": "another"}), 7)
-    until("the repeat that says something else is counted", lambda: differing() == 1, 10)
+    until_equal(lambda: gate.value(differing), 1, "the repeat that says something else")
     # The same id on the other topic is another.
     login = candidate("s-1", "u-2", "security", event="login_alert")
     world.decide(reader, login)
@@ -79,14 +77,8 @@ def repeats_are_dropped(world):
     ):
         found = world.decide(reader, made, count, security=security)
         expect_equal(reasons(found)[-1], ("dropped", "duplicate"), f"{made['notification_id']} after a restart")
-    def remembered():
-        return sum(
-            value for name, labels, value in again.metrics()
-            if name.endswith("duplicates_entries") and labels["lane"] == "ordinary-0"
-        )
-
-    # A gauge is set once a second: what is asked for before that is the start's.
-    until("the ordinary lane remembers five ids", lambda: remembered() == 5, 10)
+    remembered = "sendgate_duplicates_entries"
+    until_equal(lambda: again.value(remembered, lane="ordinary-0"), 5, "ids that the ordinary lane remembers")
     again.drain()
     state = world.reader(["state"])
     expect_equal(
@@ -184,8 +176,13 @@ def state_moves_while_a_transaction_is_open(world):
     repeats = Repeats(world)
     frozen = world.gate("gate-0", commit__interval__ms=500, transaction__timeout__ms=8000, **SHORT_SESSION)
     frozen.await_ready()
-    repeats.issue(range(500))
-    until("a transaction is open", lambda: world.open_partitions(["state"]), 60, every=0.002)
+
+    def is_open():
+        # Anew each time: one that was missed will not open again by itself.
+        repeats.issue(range(500))
+        return world.open_partitions(["state"])
+
+    until("a transaction is open", is_open, 60)
     frozen.stop()
     repeats.issue(range(500))
     heir = world.gate("gate-1", **SHORT_SESSION)
@@ -250,10 +247,8 @@ def past_the_bound_the_oldest_are_forgotten(world):
     repeats.issue(range(1500))
     repeats.check(1500)
 
-    def horizon(running):
-        return min(v for n, labels, v in running.metrics() if n.endswith("duplicates_horizon_seconds") and labels["lane"] == "ordinary-0")
-
-    until("the gauge shows it", lambda: 0 < horizon(gate) < 3600, 30)
+    horizon = "sendgate_duplicates_horizon_seconds"
+    until("the gauge shows it", lambda: 0 < gate.value(horizon, lane="ordinary-0") < 3600, 30)
     for again, running in ((range(500, 1500), gate), (range(1400, 1500), None)):
         running = running or world.gate("gate-0/again", policy__file=path)
         repeats.issue(again)
@@ -262,6 +257,7 @@ def past_the_bound_the_oldest_are_forgotten(world):
     last = world.gate("gate-0/last", policy__file=path)
     repeats.issue(range(5))
     world.await_decided()
+    check_ended_cleanly(world)
     reader = world.reader(["approved"])
     found = [output.record["notification_id"] for output in reader.to_end()]
     expect_equal(len(found), 1505, "approvals, the five forgotten ones twice")

@@ -2,7 +2,7 @@
 
 from harness.brokers import EXACT
 from harness.cases import case
-from harness.checking import expect_equal, until
+from harness.checking import expect_equal, until, until_equal
 from harness.records import candidate, document
 from suite.holds import AT_ONCE, Sleepers, ends, sleeper, still_held
 
@@ -34,7 +34,7 @@ def check(world, reader, erased):
 def who_is_back_at_once_begins_anew(world):
     """Null value and new document back to back, 40 times: no hold is decided by the new document; a newer one of the same key tells nothing."""
     world.create_topics(partitions=2)
-    people = Sleepers(world, 60, 14)
+    people = Sleepers(world, 60, 16)
     reader = world.reader()
     gate = world.gate(environment=people.zones.environment, **AT_ONCE)
     gate.await_ready()
@@ -45,21 +45,21 @@ def who_is_back_at_once_begins_anew(world):
     for number in range(40):
         back(world, f"u-{number}", awake(f"u-{number}") if number < 30 else sleeper(f"u-{number}", people.zone))
 
-    def followed():
-        return sum(value for name, _, value in gate.metrics() if name.endswith("preference_records_total"))
-
     # A newer one that is decided before the gate has heard of the erasure rightly supersedes.
-    until("all documents are followed", lambda: followed() == 60 + 2 * 40, 10, every=0.01)
+    until_equal(lambda: gate.value("sendgate_preference_records_total"), 60 + 2 * 40, "documents that are followed")
     for number in range(30, 40):
         world.send(candidate(f"new-{number}", f"u-{number}", "transactional", collapse_key="k"))
     world.flush()
     erased = [f"n-{number}" for number in range(40)]
-    reader.until("the holds of the erased are gone", lambda read: not set(erased) & set(still_held(read)), 10)
-    reader.until("the others have left", lambda read: len(ends(read)) >= 30, 40)
+    reader.until("the holds of the erased are gone", lambda read: not set(erased) & set(still_held(read)))
+    reader.until("the others have left", lambda read: len(ends(read)) >= 30, 60)
     found = check(world, reader, erased)
     expect_equal(len(found), 30, "notifications that ended")
-    results = {labels["result"]: value for name, labels, value in gate.metrics() if name.endswith("hold_results_total")}
-    expect_equal((results["erased"], results["superseded"]), (40, 0), "metrics")
+
+    def results():
+        return tuple(gate.value("sendgate_hold_results_total", result=result) for result in ("erased", "superseded"))
+
+    until_equal(results, (40, 0), "holds that were erased and superseded, by the metrics")
     gate.drain()
 
 

@@ -5,6 +5,7 @@ import random
 import ssl
 import subprocess
 import sys
+import time
 
 from harness.cases import case
 from harness.checking import expect, expect_equal, until
@@ -95,17 +96,17 @@ def tokens_come_and_go(world):
     expect_equal(service.ask("GET", path, role=None).status, 401, "without a token")
     expect_equal(service.ask("GET", path, token="sgt_guess").status, 401, "with a guess")
     fresh = new_token(world, service.tokens_path, "support", "fresh")
-    until("a new token counts", lambda: service.ask("GET", path, token=fresh).status == 404, 10)
+    until("a new token counts", lambda: service.ask("GET", path, token=fresh).status == 404)
     with open(service.tokens_path, encoding="utf-8") as file:
         whole = file.read()
     expect(fresh not in whole, "the file holds a token in the clear")
     with open(service.tokens_path, "w", encoding="utf-8") as file:
         file.write(whole[: len(whole) // 2])
-    service.wait_for_output("The tokens file cannot be read again", 10)
+    service.wait_for_output("The tokens file cannot be read again")
     expect_equal(service.ask("GET", path, token=fresh).status, 404, "during half an edit")
     with open(service.tokens_path, "w", encoding="utf-8") as file:
         file.writelines(line for line in whole.splitlines(True) if not line.startswith("fresh "))
-    until("a token that was taken away counts no more", lambda: service.ask("GET", path, token=fresh).status == 401, 10)
+    until("a token that was taken away counts no more", lambda: service.ask("GET", path, token=fresh).status == 401)
     expect_equal(service.ask("GET", path).status, 404, "the others count on")
     service.end()
 
@@ -116,11 +117,14 @@ def rates_are_kept(world):
     world.create_topics()
     service = Service(world, serve__token__requests_per_second=5, serve__token__burst_max=10).await_ready()
     connection = service.connect()
-    statuses = [service.ask("GET", "/v1/defaults", role="app", connection=connection).status for _ in range(40)]
-    expect_equal(statuses[:10], [200] * 10, "within the burst")
-    expect(statuses.count(429) >= 20, f"{statuses.count(429)} of 40 were refused")
-    refused = service.ask("GET", "/v1/defaults", role="app", connection=connection)
-    expect_equal(refused.headers["Retry-After"], "1", "Retry-After")
+    began = time.monotonic()
+    answers = [service.ask("GET", "/v1/defaults", role="app", connection=connection) for _ in range(200)]
+    most = 10 + 5 * (time.monotonic() - began) + 1
+    expect_equal([answer.status for answer in answers[:10]], [200] * 10, "within the burst")
+    expect_equal({answer.status for answer in answers}, {200, 429}, "the answers")
+    refused = [answer for answer in answers if answer.status == 429]
+    expect(len(answers) - len(refused) <= most, f"{len(refused)} of {len(answers)} were refused, {most:.0f} may pass")
+    expect_equal({answer.headers["Retry-After"] for answer in refused}, {"1"}, "Retry-After")
     expect_equal(service.ask("GET", "/v1/defaults", role="support").status, 200, "another token")
     connection.close()
     service.end()

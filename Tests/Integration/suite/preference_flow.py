@@ -169,7 +169,7 @@ def changes_wait_while_the_broker_is_away(world):
     service = Service(world).await_ready()
     for turn in range(6):
         service.choose("u-1", "social", ("user-on", "user-off")[turn % 2])
-    expect(service.metric("sendgate_preferences_outbox_waiting") >= 6, "what waits is not told")
+    until("what waits is told", lambda: service.metric("sendgate_preferences_outbox_waiting") >= 6)
     service.end()
     world.write_config(world.broker.bootstrap)
     world.create_topics()

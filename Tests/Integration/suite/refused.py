@@ -2,7 +2,7 @@
 
 from harness.brokers import INJECTS
 from harness.cases import case
-from harness.checking import expect, expect_equal, until
+from harness.checking import expect, expect_equal, until, until_equal
 from harness.records import candidate, document
 
 INPUT_UNREAD = 75
@@ -21,10 +21,7 @@ def refusing(world, rule):
     return broker
 
 
-def gauge(gate, name, lane="ordinary-0"):
-    """The value, or None where the metric has no sample for the lane."""
-    found = [value for metric, labels, value in gate.metrics() if metric == name and labels.get("lane") == lane]
-    return found[0] if found else None
+LANE = {"lane": "ordinary-0"}
 
 
 def await_named(gate, code, grant):
@@ -35,7 +32,8 @@ def await_named(gate, code, grant):
         return status == 503 and code in body and grant in body
 
     until(f"/readyz says {code} and to {grant}", named, 30, every=0.1)
-    expect(code in gate.output() and grant in gate.output(), f"the log does not say {code} and to {grant}")
+    for words in (code, grant):
+        gate.wait_for_output(words)
 
 
 def meet(world, rule, code, grant):
@@ -57,11 +55,11 @@ def candidates_may_not_be_read(world):
     """Fetching candidates refused, from the start or later on: named, no lag made up, ready again without a new record."""
     rule = f"Fetch topic={world.topics['candidate']} error TOPIC_AUTHORIZATION_FAILED"
     broker, gate = meet(world, rule, "TOPIC_AUTHORIZATION_FAILED", "grant this client's principal")
-    until("the lag is known", lambda: gauge(gate, "sendgate_lag_records") == 0, 10)
-    expect_equal(gauge(gate, "sendgate_unread_partitions"), 0, "partitions that are not read")
+    until_equal(lambda: gate.value("sendgate_lag_records", **LANE), 0, "the lag")
+    until_equal(lambda: gate.value("sendgate_unread_partitions", **LANE), 0, "partitions that are not read")
     broker.inject(rule + "\n")
     await_named(gate, "TOPIC_AUTHORIZATION_FAILED", "grant this client's principal")
-    expect(gauge(gate, "sendgate_unread_partitions") > 0, "no partition is counted as unread")
+    until("a partition is counted as unread", lambda: gate.value("sendgate_unread_partitions", **LANE) > 0)
     broker.inject("")
     gate.await_ready(30)
     gate.drain()
@@ -72,10 +70,10 @@ def a_lag_that_is_not_known_is_not_zero(world):
     """While nothing came of the candidates, sendgate_lag_records has no sample for the lane."""
     broker = refusing(world, f"Fetch topic={world.topics['candidate']} error TOPIC_AUTHORIZATION_FAILED")
     gate = world.gate()
-    until("it answers", lambda: gate.get("/livez")[0] == 200, 20)
-    until("it owns its partitions", lambda: gauge(gate, "sendgate_owned_partitions") == 4, 30)
+    until("it answers", lambda: gate.get("/livez")[0] == 200)
+    until_equal(lambda: gate.value("sendgate_owned_partitions", **LANE), 4, "the partitions that it owns")
     await_named(gate, "TOPIC_AUTHORIZATION_FAILED", "grant")
-    expect_equal(gauge(gate, "sendgate_lag_records"), None, "the lag of what cannot be read")
+    expect_equal(gate.value("sendgate_lag_records", **LANE), None, "the lag of what cannot be read")
     broker.inject("")
     gate.await_ready(30)
     gate.drain()

@@ -4,15 +4,14 @@ import os
 import shutil
 
 from harness.cases import case
-from harness.checking import expect, expect_equal, until
+from harness.checking import expect_equal, until, until_equal
 from harness.records import candidate, document, window_around_now
 
 SYSTEM = "/usr/share/zoneinfo"
 ZONE = "Asia/Tokyo"
 
 
-def refused(gate):
-    return [value for name, _, value in gate.metrics() if name == "sendgate_tzdb_refused"]
+REFUSED = "sendgate_tzdb_refused"
 
 
 def is_ready_and_names(gate, path):
@@ -40,18 +39,18 @@ def a_zone_that_is_gone_wakes_nobody(world):
         expect_equal(output.record["reason"], "quiet_hours_dropped", "the decision")
 
     still_quiet()
-    expect_equal(refused(gate), [0], "sendgate_tzdb_refused at first")
+    expect_equal(gate.value(REFUSED), 0, f"{REFUSED} at first")
     for damage in (b"TZiX", b"", None):
         os.remove(path)
         if damage is not None:
             with open(path, "wb") as file:
                 file.write(damage)
-        until(f"{damage!r} in place of the zone is refused", lambda: refused(gate) == [1], 20)
+        until_equal(lambda: gate.value(REFUSED), 1, f"{REFUSED} with {damage!r} in place of the zone")
         still_quiet()
-        expect(path in gate.output(), "the log does not name the file")
+        gate.wait_for_output(path)
         # A lane that has just begun is not ready until something came of each of its partitions.
-        until("/readyz is ready, and names the file", lambda: is_ready_and_names(gate, path), 20)
+        until("/readyz is ready, and names the file", lambda: is_ready_and_names(gate, path))
         shutil.copy(os.path.join(SYSTEM, ZONE), path)
-        until("the whole database is taken", lambda: refused(gate) == [0], 20)
+        until_equal(lambda: gate.value(REFUSED), 0, f"{REFUSED} with the whole database")
         still_quiet()
     gate.drain()

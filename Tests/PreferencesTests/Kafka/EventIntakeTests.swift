@@ -5,13 +5,12 @@ import Testing
 
 @testable import Preferences
 
-@Suite struct EventIntakeTests {
-  let world: StoreWorld
+@Suite final class EventIntakeTests {
+  private var world: StoreWorld!
   let broker: TestBroker
   let user = Identifier("u-1")
 
   init() throws {
-    world = try StoreWorld()
     broker = try TestBroker()
     try broker.create()
   }
@@ -48,7 +47,9 @@ import Testing
     )
   }
 
-  @Test func eventsAreAppliedOnceAndReadOnFromWhereTheyEnded() throws {
+  @Test(arguments: Backend.allCases)
+  func eventsAreAppliedOnceAndReadOnFromWhereTheyEnded(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.write((0..<300).map { choice("e-\($0)", "u-\($0 % 10)") }, to: .preferenceEvents)
     #expect(try readAll().events.value == 300)
     #expect(try world.service.user(user)?.account.choices[.marketing]?.state == .userOff)
@@ -62,7 +63,9 @@ import Testing
   }
 
   /// Field report C135 and the like: none is lost from sight, none stops the others.
-  @Test func whatCannotBeReadIsOnRecordAndStopsNothing() throws {
+  @Test(arguments: Backend.allCases)
+  func whatCannotBeReadIsOnRecordAndStopsNothing(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.write(
       [
         choice("e-1"),
@@ -95,7 +98,9 @@ import Testing
     #expect(try world.service.defaults()[.social] == nil)
   }
 
-  @Test func administratorsAreHeardWhereTheTopicIsTheirs() throws {
+  @Test(arguments: Backend.allCases)
+  func administratorsAreHeardWhereTheTopicIsTheirs(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     var settings = IntakeSettings()
     settings.takesAdminEvents = true
     try broker.write(
@@ -118,7 +123,9 @@ import Testing
   }
 
   /// What HTTP reserves for support and administrators is theirs here too.
-  @Test func whatIsNotAnAppsToSayIsRefusedAndOnRecord() throws {
+  @Test(arguments: Backend.allCases)
+  func whatIsNotAnAppsToSayIsRefusedAndOnRecord(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     func events(_ prefix: String) -> [(key: String?, value: String?)] {
       [
         #""type":"suppression_set","scope":"account","suppression":"abuse_hold""#,
@@ -152,7 +159,9 @@ import Testing
     #expect(try world.service.user(user) == nil)
   }
 
-  @Test func receiptsFeedBack() throws {
+  @Test(arguments: Backend.allCases)
+  func receiptsFeedBack(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     _ = try world.service.apply(world.seen("e-1", user, "d-1"))
     let accepted = """
       {"notification_id":"n","device_id":"d-1","user_id":"u-1","provider":"apns",\
@@ -181,7 +190,9 @@ import Testing
 
   /// Offsets are kept with the effects: the same records again have none, even of events whose ids
   /// are long forgotten.
-  @Test func whatWasAppliedIsNotAppliedAgain() throws {
+  @Test(arguments: Backend.allCases)
+  func whatWasAppliedIsNotAppliedAgain(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     let partition = IntakePartition(topic: "t", number: 0)
     let records = (0..<5).map { number in
       IntakeRecord(
@@ -200,7 +211,9 @@ import Testing
   }
 
   /// The topic was made anew, or retention was faster than the reader: said loudly, then read.
-  @Test func recordsThatAreGoneAreCountedAndTheRestIsRead() throws {
+  @Test(arguments: Backend.allCases)
+  func recordsThatAreGoneAreCountedAndTheRestIsRead(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.write([choice("e-1")], to: .preferenceEvents)
     for partition: Int32 in 0..<3 {
       try world.service.resetIntake("preferences.events", partition, to: 500)
@@ -213,7 +226,9 @@ import Testing
     #expect(try world.service.intakeOffsets("preferences.events").values.reduce(0, +) == 1)
   }
 
-  @Test func aTopicThatIsNotThereYetIsWaitedFor() throws {
+  @Test(arguments: Backend.allCases)
+  func aTopicThatIsNotThereYetIsWaitedFor(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     let empty = try TestBroker()
     let intake = try EventIntake(
       world.service, properties: empty.properties, topics: TopicNames(), log: quietLog,

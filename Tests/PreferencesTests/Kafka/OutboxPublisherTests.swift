@@ -5,12 +5,11 @@ import Testing
 
 @testable import Preferences
 
-@Suite struct OutboxPublisherTests {
-  let world: StoreWorld
+@Suite final class OutboxPublisherTests {
+  private var world: StoreWorld!
   let broker: TestBroker
 
   init() throws {
-    world = try StoreWorld()
     broker = try TestBroker()
   }
 
@@ -56,7 +55,9 @@ import Testing
     }
   }
 
-  @Test func everythingIsPublishedInOrderAndThenGone() throws {
+  @Test(arguments: Backend.allCases)
+  func everythingIsPublishedInOrderAndThenGone(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create()
     try applyEvents(200)
     _ = try world.service.apply(
@@ -76,7 +77,9 @@ import Testing
   }
 
   /// While it runs, with the broker away in the middle.
-  @Test func aBrokerThatGoesAwayLosesNothing() throws {
+  @Test(arguments: Backend.allCases)
+  func aBrokerThatGoesAwayLosesNothing(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create()
     let publisher = try publisher()
     try applyEvents(50)
@@ -98,7 +101,9 @@ import Testing
     }
   }
 
-  @Test func whatWasNotPublishedWaitsForTheNextStart() throws {
+  @Test(arguments: Backend.allCases)
+  func whatWasNotPublishedWaitsForTheNextStart(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create()
     try applyEvents(20)
     broker.stop()
@@ -114,7 +119,9 @@ import Testing
     try expectPublished(rows)
   }
 
-  @Test func aMissingTopicIsWaitedFor() throws {
+  @Test(arguments: Backend.allCases)
+  func aMissingTopicIsWaitedFor(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create([.preferences])
     try applyEvents(3)
     let rows = try world.outbox()
@@ -128,7 +135,9 @@ import Testing
   }
 
   /// Two processes on one database must not publish side by side: their records would cross.
-  @Test func aSecondPublisherStandsBy() throws {
+  @Test(arguments: Backend.allCases)
+  func aSecondPublisherStandsBy(on backend: Backend) throws {
+    world = try StoreWorld(backend)
     try broker.create()
     let other = try world.open()
     let first = try publisher()

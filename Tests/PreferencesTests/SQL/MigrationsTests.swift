@@ -3,7 +3,6 @@ import Testing
 @testable import Preferences
 
 @Suite struct MigrationsTests {
-  let folder = TemporaryFolder()
   private let first = Migration(
     version: 1, script: "CREATE TABLE a (k BIGINT NOT NULL PRIMARY KEY) /*keyed*/;")
   private let second = Migration(
@@ -13,18 +12,16 @@ import Testing
       CREATE TABLE b (k BIGINT NOT NULL PRIMARY KEY REFERENCES a (k)) /*keyed*/;
       """)
 
-  private func open() throws -> SQLiteConnection {
-    try SQLiteConnection(path: folder.file("test.db"), access: .readWrite, busyMsMax: 0)
-  }
-
-  @Test func oldDataIsCarriedOver() throws {
+  @Test(arguments: Backend.allCases)
+  func oldDataIsCarriedOver(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
     do {
-      let connection = try open()
+      let connection = try database.connect()
       defer { connection.close() }
       #expect(try Migrations.apply([first], to: connection) == 0)
       try connection.run("INSERT INTO a (k) VALUES (7)")
     }
-    let connection = try open()
+    let connection = try database.connect()
     defer { connection.close() }
     #expect(try Migrations.apply([first, second], to: connection) == 1)
     let rows = try connection.all("SELECT k, s FROM a", []) { "\($0.integer(0)) \($0.text(1))" }
@@ -32,8 +29,10 @@ import Testing
     #expect(try Migrations.apply([first, second], to: connection) == 2)
   }
 
-  @Test func aNewerSchemaIsRefusedAndLeftAlone() throws {
-    let connection = try open()
+  @Test(arguments: Backend.allCases)
+  func aNewerSchemaIsRefusedAndLeftAlone(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
+    let connection = try database.connect()
     defer { connection.close() }
     _ = try Migrations.apply([first, second], to: connection)
     let error = #expect(throws: StoreError.self) { try Migrations.apply([first], to: connection) }
@@ -45,17 +44,23 @@ import Testing
     #expect(try Migrations.apply([first, second], to: connection) == 2)
   }
 
-  @Test func aStepThatFailsLeavesTheVersionThatWasThere() throws {
-    let connection = try open()
+  @Test(arguments: Backend.allCases)
+  func aStepThatFailsLeavesTheVersionThatWasThere(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
+    let connection = try database.connect()
     defer { connection.close() }
     _ = try Migrations.apply([first], to: connection)
     let broken = Migration(
       version: 2, script: "CREATE TABLE c (k BIGINT NOT NULL) /*table*/; CREATE TABLE a (k BIGINT);"
     )
     #expect(throws: StoreError.self) { try Migrations.apply([first, broken], to: connection) }
-    let tables = try connection.all(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name", []
-    ) { $0.text(0) }
+    let names: StaticString =
+      switch backend {
+      case .sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+      case .postgres:
+        "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename"
+      }
+    let tables = try connection.all(names, []) { $0.text(0) }
     #expect(tables == ["a", "schema_version"])
     #expect(try Migrations.apply([first, second], to: connection) == 1)
   }

@@ -19,124 +19,6 @@ import Testing
       "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, s TEXT, b BYTEA) /*table*/;")
   }
 
-  @Test func valuesComeBackAsTheyWent() throws {
-    let connection = try open()
-    defer { connection.close() }
-    try makeTable(connection)
-    let values: [(Int64, String?, [UInt8]?)] = [
-      (1, "", []), (2, nil, nil), (3, "é\u{1F4A9}'; DROP TABLE t; --", [0, 1, 255]),
-      (Int64.min, "a", [0]), (Int64.max, String(repeating: "x", count: 100_000), nil),
-    ]
-    for (k, s, b) in values {
-      let changed = try connection.run(
-        "INSERT INTO t (k, s, b) VALUES ($1, $2, $3)", [.integer(k), SQLValue(s), SQLValue(b)])
-      #expect(changed == 1)
-    }
-    for (k, s, b) in values {
-      let row = try connection.first("SELECT s, b FROM t WHERE k = $1", [.integer(k)]) {
-        ($0.optionalText(0), $0.optionalBytes(1))
-      }
-      let found = try #require(row)
-      #expect(found.0 == s)
-      #expect(found.1 == b)
-    }
-  }
-
-  @Test func parametersGoByNumberNotByOrder() throws {
-    let connection = try open()
-    defer { connection.close() }
-    try makeTable(connection)
-    try connection.run("INSERT INTO t (s, k) VALUES ($2, $1)", [7, "seven"])
-    let found = try connection.all(
-      "SELECT k FROM t WHERE s = $2 AND k = $1 AND $1 > 0", [7, "seven"]
-    ) { $0.integer(0) }
-    #expect(found == [7])
-  }
-
-  @Test func whatAFailedTransactionWroteIsGone() throws {
-    let connection = try open()
-    defer { connection.close() }
-    try makeTable(connection)
-    let error = #expect(throws: SQLError.self) {
-      try connection.transaction(.write) { () throws(SQLError) in
-        try connection.run("INSERT INTO t (k) VALUES ($1)", [1])
-        try connection.run("INSERT INTO t (k) VALUES ($1)", [1])
-      }
-    }
-    #expect(error?.kind == .constraint)
-    #expect(error?.operation == "INSERT INTO t (k) VALUES ($1)")
-    #expect(try connection.first("SELECT count(*) FROM t", []) { $0.integer(0) } == 0)
-  }
-
-  @Test func aColumnTakesItsOwnTypeAlone() throws {
-    let connection = try open()
-    defer { connection.close() }
-    try makeTable(connection)
-    let error = #expect(throws: SQLError.self) {
-      try connection.run("INSERT INTO t (k) VALUES ($1)", ["text"])
-    }
-    #expect(error?.kind == .constraint)
-  }
-
-  @Test func aReaderSeesOneStateAndDoesNotWaitForTheWriter() throws {
-    let writer = try open()
-    defer { writer.close() }
-    try makeTable(writer)
-    let reader = try open(.readOnly)
-    defer { reader.close() }
-    let count = { try reader.first("SELECT count(*) FROM t", []) { $0.integer(0) } }
-    try reader.begin(.read)
-    #expect(try count() == 0)
-    try writer.begin(.write)
-    try writer.run("INSERT INTO t (k) VALUES (1)")
-    #expect(try count() == 0)
-    try writer.commit()
-    #expect(try count() == 0)
-    try reader.commit()
-    #expect(try count() == 1)
-  }
-
-  @Test func twoWritersExcludeEachOther() throws {
-    let first = try open()
-    defer { first.close() }
-    try makeTable(first)
-    let second = try open()
-    defer { second.close() }
-    try first.begin(.write)
-    let error = #expect(throws: SQLError.self) { try second.begin(.write) }
-    #expect(error?.kind == .busy)
-    #expect(error?.concernsEverything == true)
-    first.rollback()
-    try second.begin(.write)
-    second.rollback()
-  }
-
-  @Test func aLockIsHeldUntilItsConnectionIsClosed() throws {
-    let first = try open()
-    let second = try open()
-    defer { second.close() }
-    #expect(try first.tryLock("publisher"))
-    #expect(try !second.tryLock("publisher"))
-    #expect(try second.tryLock("other"))
-    first.close()
-    #expect(try second.tryLock("publisher"))
-  }
-
-  @Test func aLockIsGivenBack() throws {
-    let first = try open()
-    let second = try open()
-    defer {
-      first.close()
-      second.close()
-    }
-    #expect(try first.tryLock("publisher"))
-    first.unlock("other")
-    #expect(try !second.tryLock("publisher"))
-    first.unlock("publisher")
-    #expect(try second.tryLock("publisher"))
-    #expect(try !first.tryLock("publisher"))
-  }
-
   /// Only one answer means that another has it.
   @Test func whatKeepsALockFromBeingTakenIsSaid() {
     for code in [ENOLCK, EOPNOTSUPP, EIO, EINTR, EBADF] {
@@ -167,7 +49,7 @@ import Testing
     #expect(try value("PRAGMA synchronous") == 2)
     #expect(try value("PRAGMA foreign_keys") == 1)
     #expect(try value("PRAGMA secure_delete") == 1)
-    #expect(try value("PRAGMA application_id") == SQLiteConnection.applicationID)
+    #expect(try value("PRAGMA application_id") == SQLiteUse.preferences.applicationID)
     #expect(try connection.first("PRAGMA journal_mode", []) { $0.text(0) } == "wal")
     // Double quotes name columns, not strings.
     #expect(throws: SQLError.self) { try connection.run("SELECT \"nothing\"") }
@@ -218,16 +100,6 @@ import Testing
     #expect(error?.concernsEverything == true)
     try connection.run("INSERT INTO t (k) VALUES (2)")
     #expect(try connection.all("SELECT k FROM t", []) { $0.integer(0) } == [2])
-  }
-
-  @Test func readingOnlyCannotWrite() throws {
-    let writer = try open()
-    defer { writer.close() }
-    try makeTable(writer)
-    let reader = try open(.readOnly)
-    defer { reader.close() }
-    let error = #expect(throws: SQLError.self) { try reader.run("INSERT INTO t (k) VALUES (1)") }
-    #expect(error?.kind == .readOnly)
   }
 
   @Test func everyCodeHasAKind() {

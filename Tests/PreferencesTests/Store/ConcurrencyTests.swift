@@ -7,8 +7,9 @@ import Testing
 @Suite struct ConcurrencyTests {
   /// Threads that choose for users of their own and for one they share, and take one device from each
   /// other: every answer is one row, versions have no gap, the device has one holder.
-  @Test func sumsAgree() throws {
-    let world = try StoreWorld()
+  @Test(arguments: Backend.allCases)
+  func sumsAgree(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let threadCount = 8
     let eventCount = 60
     let shared = Identifier("shared")

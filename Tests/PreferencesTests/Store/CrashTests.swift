@@ -12,13 +12,14 @@ import Testing
       .deletingLastPathComponent().appendingPathComponent("store-bench")
   }
 
-  @Test func noAnsweredWriteIsLost() throws {
-    let world = try StoreWorld()
+  @Test(arguments: Backend.allCases)
+  func noAnsweredWriteIsLost(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let threadCount = 8
     var answered = [Int](repeating: -1, count: threadCount)
     for round in 1...5 {
       let before = answered
-      try killAfter(writes: 100 + 150 * round, world.path, threadCount, &answered)
+      try killAfter(writes: 100 + 150 * round, world.database.text, threadCount, &answered)
       #expect(answered != before, "nothing was written")
       try world.reopen()
       for (thread, last) in answered.enumerated() {
@@ -30,11 +31,11 @@ import Testing
   /// Reads the lines of answered writes and kills when there are so many. What was answered but not
   /// read yet counts too: the pipe is read to its end.
   private func killAfter(
-    writes: Int, _ path: String, _ threadCount: Int, _ answered: inout [Int]
+    writes: Int, _ database: String, _ threadCount: Int, _ answered: inout [Int]
   ) throws {
     let process = Process()
     process.executableURL = Self.hammer
-    process.arguments = ["hammer", path, "\(threadCount)"]
+    process.arguments = ["hammer", database, "\(threadCount)"]
     let output = Pipe()
     process.standardOutput = output
     try process.run()

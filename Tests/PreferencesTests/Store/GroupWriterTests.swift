@@ -6,31 +6,29 @@ import Testing
 @testable import Preferences
 
 @Suite struct GroupWriterTests {
-  let folder = TemporaryFolder()
-
   private func makeWriter(
-    jobsMax: Int = 1000, groupJobsMax: Int = 64,
+    _ database: TestDatabase, jobsMax: Int = 1000, groupJobsMax: Int = 64,
     onGroup: @escaping @Sendable (Int) -> Void = { _ in }
   ) throws -> GroupWriter {
-    let connection = try SQLiteConnection(
-      path: folder.file("test.db"), access: .readWrite, busyMsMax: 0)
+    let connection = try database.connect()
     try connection.runScript(
       "CREATE TABLE IF NOT EXISTS t (k BIGINT NOT NULL PRIMARY KEY) /*table*/;")
     return GroupWriter(
       connection: connection, jobsMax: jobsMax, groupJobsMax: groupJobsMax, onGroup: onGroup)
   }
 
-  private func rows() throws -> [Int64] {
-    let reader = try SQLiteConnection(
-      path: folder.file("test.db"), access: .readOnly, busyMsMax: 0)
+  private func rows(_ database: TestDatabase) throws -> [Int64] {
+    let reader = try database.connect(.reader)
     defer { reader.close() }
     return try reader.all("SELECT k FROM t ORDER BY k", []) { $0.integer(0) }
   }
 
   /// Everything that waits while the writer is busy is one commit; each is answered behind it.
-  @Test func whatWaitsSharesACommit() throws {
+  @Test(arguments: Backend.allCases)
+  func whatWaitsSharesACommit(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
     let groups = Box<[Int]>([])
-    let writer = try makeWriter { jobs in groups.change { $0.append(jobs) } }
+    let writer = try makeWriter(database) { jobs in groups.change { $0.append(jobs) } }
     let isHeld = Monitor(true)
     let answered = Monitor(0)
     writer.submit(
@@ -50,14 +48,16 @@ import Testing
     isHeld.change { $0 = false }
     writer.close()
     #expect(answered.wait { $0 } == 50)
-    #expect(try rows() == Array(0..<50))
+    #expect(try rows(database) == Array(0..<50))
     // The one that held may have taken some with it that were there by then.
     #expect(groups.value.count <= 3)
     #expect(groups.value.reduce(0, +) == 51)
   }
 
-  @Test func oneThatFailsDoesNotTakeTheOthersWithIt() throws {
-    let writer = try makeWriter()
+  @Test(arguments: Backend.allCases)
+  func oneThatFailsDoesNotTakeTheOthersWithIt(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
+    let writer = try makeWriter(database)
     let isHeld = Monitor(true)
     writer.submit(
       .init(
@@ -84,13 +84,15 @@ import Testing
     }
     isHeld.change { $0 = false }
     writer.close()
-    #expect(try rows() == [1, 2, 3])
+    #expect(try rows(database) == [1, 2, 3])
     #expect(successes.value == [1, 2, 3])
     #expect(failures.value == [2])
   }
 
-  @Test func moreThanMayWaitIsRefused() throws {
-    let writer = try makeWriter(jobsMax: 2)
+  @Test(arguments: Backend.allCases)
+  func moreThanMayWaitIsRefused(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
+    let writer = try makeWriter(database, jobsMax: 2)
     let isHeld = Monitor(true)
     let isRunning = Monitor(false)
     writer.submit(
@@ -113,8 +115,10 @@ import Testing
     #expect(refusals.value.last == .closed)
   }
 
-  @Test func upkeepIsOutsideAnyTransaction() throws {
-    let writer = try makeWriter()
+  @Test(arguments: Backend.allCases)
+  func upkeepIsOutsideAnyTransaction(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
+    let writer = try makeWriter(database)
     // Inside one SQLite refuses it.
     #expect(
       try writer.perform(isAlone: true) { connection throws(SQLError) in
@@ -124,10 +128,11 @@ import Testing
   }
 
   /// Another process holds the write lock for too long: everybody is told, nobody crashes.
-  @Test func aLockedDatabaseIsToldToEverybody() throws {
-    let writer = try makeWriter()
-    let other = try SQLiteConnection(
-      path: folder.file("test.db"), access: .readWrite, busyMsMax: 0)
+  @Test(arguments: Backend.allCases)
+  func aLockedDatabaseIsToldToEverybody(on backend: Backend) throws {
+    let database = try TestDatabase(backend)
+    let writer = try makeWriter(database)
+    let other = try database.connect()
     try other.begin(.write)
     let error = #expect(throws: StoreError.self) { try writer.perform { _ in } }
     guard case .sql(let sql)? = error else {

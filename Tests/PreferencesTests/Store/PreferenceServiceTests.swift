@@ -5,12 +5,11 @@ import Testing
 @testable import Preferences
 
 @Suite struct PreferenceServiceTests {
-  let world: StoreWorld
   let user = Identifier("u-1")
 
-  init() throws { world = try StoreWorld() }
-
-  @Test func aRepeatedEventIsAnsweredAsTheFirstTime() throws {
+  @Test(arguments: Backend.allCases)
+  func aRepeatedEventIsAnsweredAsTheFirstTime(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let event = world.choice("e-1", user, .marketing, .userOn)
     let first = try world.service.apply(event)
     #expect(first == EventAnswer(outcome: .applied, refusal: nil, version: 1))
@@ -22,14 +21,18 @@ import Testing
     #expect(try world.service.user(user)?.account.choices[.marketing]?.state == .userOff)
   }
 
-  @Test func theIdOfOneUsersEventIsFreeForAnother() throws {
+  @Test(arguments: Backend.allCases)
+  func theIdOfOneUsersEventIsFreeForAnother(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     _ = try world.service.apply(world.choice("e-1", user, .marketing, .userOn))
     let other = try world.service.apply(world.choice("e-1", Identifier("u-2"), .social, .userOff))
     #expect(!other.isRepeat)
     #expect(other.outcome == .applied)
   }
 
-  @Test func aRefusalIsOnRecordAndRepeatsItself() throws {
+  @Test(arguments: Backend.allCases)
+  func aRefusalIsOnRecordAndRepeatsItself(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let event = world.choice("e-1", user, .security, .userOff)
     for isRepeat in [false, true] {
       let answer = try world.service.apply(event)
@@ -44,7 +47,9 @@ import Testing
     #expect(try world.outbox().map(\.topic) == [.audit])
   }
 
-  @Test func aVersionThatWasAskedForMustHold() throws {
+  @Test(arguments: Backend.allCases)
+  func aVersionThatWasAskedForMustHold(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let service = world.service!
     let first = world.choice("e-1", user, .marketing, .userOn)
     #expect(try service.apply([first], ifVersion: 1) == .versionDiffers(current: 0))
@@ -59,7 +64,9 @@ import Testing
     #expect(try service.apply([first], ifVersion: 0) == .answers([again]))
   }
 
-  @Test func severalEventsAreOneTransaction() throws {
+  @Test(arguments: Backend.allCases)
+  func severalEventsAreOneTransaction(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let result = try world.service.apply(
       [
         world.choice("e-1", user, .marketing, .userOn),
@@ -75,7 +82,9 @@ import Testing
     #expect(world.service.counters.groups.value == 1)
   }
 
-  @Test func aChangedDefaultLeavesChoicesAlone() throws {
+  @Test(arguments: Backend.allCases)
+  func aChangedDefaultLeavesChoicesAlone(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     _ = try world.service.apply(world.choice("e-1", user, .marketing, .userOff))
     let document = try world.outbox().last { $0.topic == .state }?.value
     let answer = try world.service.apply(
@@ -94,7 +103,9 @@ import Testing
         == CategoryDefault(isOn: true, isOnWhereRegulated: true))
   }
 
-  @Test func theTopicShowsAuditsUnderPseudonyms() throws {
+  @Test(arguments: Backend.allCases)
+  func theTopicShowsAuditsUnderPseudonyms(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     _ = try world.service.apply(world.seen("e-1", user, "d-1"))
     _ = try world.service.apply(world.choice("e-2", user, .marketing, .userOn))
     let rows = try world.outbox().filter { $0.topic == .audit }
@@ -108,7 +119,9 @@ import Testing
     }
   }
 
-  @Test func erasureLeavesNothing() throws {
+  @Test(arguments: Backend.allCases)
+  func erasureLeavesNothing(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let secretUser = Identifier("somebody-to-forget")
     world.nowMs += 1000
     _ = try world.service.apply(world.seen("e-secret-1", secretUser, "d-1"))
@@ -142,8 +155,9 @@ import Testing
 
   /// What a gate holds of before ends by the tombstone, and the opt-out of whoever came back reaches
   /// the topic although its document still waited when the erasure took that away.
-  @Test(arguments: [false, true])
-  func whoCameBackIsPublishedBehindATombstone(wasKnownBefore: Bool) throws {
+  @Test(arguments: Backend.allCases, [false, true])
+  func whoCameBackIsPublishedBehindATombstone(on backend: Backend, wasKnownBefore: Bool) throws {
+    let world = try StoreWorld(backend)
     let later = world.nowMs + 600_000
     if wasKnownBefore {
       _ = try world.service.apply(world.choice("e-1", user, .marketing, .userOn))
@@ -162,20 +176,21 @@ import Testing
   }
 
   @Test func whatWasErasedIsNotInTheFileEither() throws {
+    let world = try StoreWorld()
     let secretUser = Identifier("somebody-to-forget")
     _ = try world.service.apply(world.choice("event-to-forget", secretUser, .marketing, .userOn))
-    #expect(try contains("somebody-to-forget"))
+    #expect(try contains(world, "somebody-to-forget"))
     _ = try world.service.apply(world.erased("e-2", secretUser, at: world.nowMs))
     // The tombstone, which names the user, was published.
     _ = try world.service.store.writer.perform { connection throws(SQLError) in
       try OutboxTable(connection: connection).remove(through: .max)
     }
     #expect(try world.service.purgeErased())
-    #expect(try !contains("somebody-to-forget"))
-    #expect(try !contains("event-to-forget"))
+    #expect(try !contains(world, "somebody-to-forget"))
+    #expect(try !contains(world, "event-to-forget"))
   }
 
-  private func contains(_ text: String) throws -> Bool {
+  private func contains(_ world: StoreWorld, _ text: String) throws -> Bool {
     var found = false
     for suffix in ["", "-wal"] {
       let file = try #require(fopen(world.path + suffix, "r"))
@@ -190,7 +205,9 @@ import Testing
     return found
   }
 
-  @Test func idsAndErasuresAreForgottenInTime() throws {
+  @Test(arguments: Backend.allCases)
+  func idsAndErasuresAreForgottenInTime(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let event = world.choice("e-1", user, .marketing, .userOn)
     let gone = Identifier("u-gone")
     _ = try world.service.apply(event)
@@ -207,7 +224,9 @@ import Testing
       try world.service.apply(world.choice("e-3", gone, .social, .userOff)).outcome == .applied)
   }
 
-  @Test func everyOldIdIsForgottenHoweverMany() throws {
+  @Test(arguments: Backend.allCases)
+  func everyOldIdIsForgottenHoweverMany(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     for number in 0..<50 {
       world.nowMs += Int64(number % 3)
       _ = try world.service.apply(world.choice("e-\(number)", user, .marketing, .userOn))
@@ -220,7 +239,9 @@ import Testing
     #expect(left == 0)
   }
 
-  @Test func ofNobodyNothingIsTold() throws {
+  @Test(arguments: Backend.allCases)
+  func ofNobodyNothingIsTold(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let nobody = Identifier("nobody")
     #expect(try world.service.user(nobody) == nil)
     #expect(try world.service.audit(of: nobody, limit: 10) == nil)
@@ -232,7 +253,9 @@ import Testing
     #expect(try world.service.export(nobody) == nil)
   }
 
-  @Test func auditsComeInPages() throws {
+  @Test(arguments: Backend.allCases)
+  func auditsComeInPages(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     for number in 0..<25 {
       let state: Choice = number % 2 == 0 ? .userOn : .userOff
       _ = try world.service.apply(
@@ -248,7 +271,9 @@ import Testing
     #expect(pages.joined().map(\.eventID.text) == (0..<25).map { "e-\($0)" })
   }
 
-  @Test func idsThatDifferOnlyInCompositionAreTwoUsers() throws {
+  @Test(arguments: Backend.allCases)
+  func idsThatDifferOnlyInCompositionAreTwoUsers(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let composed = Identifier("\u{e9}")
     let decomposed = Identifier("e\u{301}")
     _ = try world.service.apply(world.choice("e-1", composed, .marketing, .userOn))

@@ -4,11 +4,11 @@ import Testing
 @testable import Preferences
 
 /// Random events through the tables and through dictionaries: answers, states, audits and what is to
-/// be published are the same, also after the file was closed and opened again.
+/// be published are the same, also after the database was closed and opened again.
 @Suite struct StoreAgainstMemoryTests {
-  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
-  func tablesKeepWhatTheMachineSays(seed: UInt64) throws {
-    let world = try StoreWorld()
+  @Test(arguments: Backend.allCases, [1, 2, 3, 4, 5, 6] as [UInt64])
+  func tablesKeepWhatTheMachineSays(on backend: Backend, seed: UInt64) throws {
+    let world = try StoreWorld(backend)
     var memory = MemoryStore(world.machine)
     var source = EventSource(seed: seed)
     for count in 1...400 {
@@ -16,10 +16,10 @@ import Testing
       let event = source.next()
       let wanted = memory.apply(event, nowMs: world.nowMs)
       let found = try world.service.apply(event)
-      #expect(found == wanted, "seed \(seed), event \(count): \(event)")
+      #expect(found == wanted, "\(backend), seed \(seed), event \(count): \(event)")
       if count % 100 == 0 {
         if count == 200 { try world.reopen() }
-        try compare(world, memory, "seed \(seed), after \(count)")
+        try compare(world, memory, "\(backend), seed \(seed), after \(count)")
       }
     }
   }

@@ -5,8 +5,9 @@ import Testing
 @testable import Preferences
 
 @Suite struct StoreUpkeepTests {
-  @Test func oldIdsGoByThemselves() throws {
-    let world = try StoreWorld()
+  @Test(arguments: Backend.allCases)
+  func oldIdsGoByThemselves(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let event = world.choice("e-1", Identifier("u-1"), .marketing, .userOn)
     _ = try world.service.apply(event)
     world.nowMs += 31 * 86_400_000

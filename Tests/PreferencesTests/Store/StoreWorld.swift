@@ -9,9 +9,9 @@ struct FewZones: ZoneNames {
   func suggestions(for zone: String) -> [String] { ["Europe/Berlin"] }
 }
 
-/// A service on a file of its own, with a clock that stands still until it is set.
+/// A service on a database of its own, with a clock that stands still until it is set.
 final class StoreWorld {
-  let folder = TemporaryFolder()
+  let database: TestDatabase
   let machine = PreferenceMachine(policy: .builtIn, zones: FewZones())
   let links = SettingsLinks(androidPackage: "org.example.app")!
   private let clock = Clock()
@@ -21,23 +21,27 @@ final class StoreWorld {
 
   static let startMs: Int64 = 1_780_000_000_000
 
-  var path: String { folder.file("preferences.db") }
+  /// Of SQLite the file's.
+  var path: String { database.text }
 
   var nowMs: Int64 {
     get { clock.nowMs.withLock { $0 } }
     set { clock.nowMs.withLock { $0 = newValue } }
   }
 
-  init() throws { service = try open() }
+  init(_ backend: Backend = .sqlite) throws {
+    database = try TestDatabase(backend)
+    service = try open()
+  }
 
   func open(_ settings: StoreSettings = StoreSettings()) throws -> PreferenceService {
     let clock = clock
     return try PreferenceService(
-      database: .sqlite(path: path), machine: machine, links: links, settings: settings,
+      database: database.database, machine: machine, links: links, settings: settings,
       nowMs: { clock.nowMs.withLock { $0 } })
   }
 
-  /// Closes the service and opens the file again.
+  /// Closes the service and opens the database again.
   func reopen(_ settings: StoreSettings = StoreSettings()) throws {
     service.close()
     service = nil

@@ -18,8 +18,9 @@ import Testing
     }
   }
 
-  @Test func whoStandsBySaysSoOnceAndHasItsTurn() throws {
-    let world = try StoreWorld()
+  @Test(arguments: Backend.allCases)
+  func whoStandsBySaysSoOnceAndHasItsTurn(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let other = try world.open()
     defer { other.close() }
     let lines = Lines()
@@ -37,8 +38,9 @@ import Testing
     #expect(lines.texts.count == 1)
   }
 
-  @Test func whoWaitsEndsWithTheService() throws {
-    let world = try StoreWorld()
+  @Test(arguments: Backend.allCases)
+  func whoWaitsEndsWithTheService(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
     let closed = try world.open()
     closed.close()
     let lines = Lines()
@@ -50,5 +52,37 @@ import Testing
     #expect(!hadIt && looks == 1)
     closed.endTurn(.outbox, log: lines.log)
     #expect(lines.texts.isEmpty)
+  }
+
+  /// Whoever published without knowing that the turn was lost puts what it speaks of at the end again:
+  /// its own records may have come behind newer ones.
+  @Test(arguments: Backend.allCases)
+  func whatWasPublishedWithoutTheTurnIsPublishedAgain(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
+    let (user, gone) = (Identifier("u-1"), Identifier("u-2"))
+    let value = CategoryDefault(isOn: false, isOnWhereRegulated: false)
+    _ = try world.service.apply(world.choice("e-1", user, .marketing, .userOn))
+    _ = try world.service.apply(world.choice("e-2", gone, .marketing, .userOn))
+    _ = try world.service.apply(
+      DefaultEvent(
+        eventID: Identifier("d-1"), atMs: world.nowMs, category: .social, value: value))
+    let published = try world.outbox()
+    _ = try world.service.apply(world.choice("e-3", user, .social, .userOff))
+    _ = try world.service.apply(world.erased("e-4", gone, at: world.nowMs))
+    let before = try world.outbox()
+
+    #expect(try !world.service.settleOutbox(published))
+    let again = try world.outbox().dropFirst(before.count)
+    let newest = try #require(try world.service.user(user))
+    #expect(again.map(\.topic) == [.state, .state, .defaults])
+    #expect(again.map(\.key) == ["u-1", "u-2", "social"])
+    #expect(
+      again.map(\.value) == [
+        PreferenceDocument.text(newest), nil, DefaultDocument.text(.social, value),
+      ])
+
+    #expect(try world.service.takeTurn(.outbox))
+    #expect(try world.service.settleOutbox(try world.outbox()))
+    #expect(try world.outbox().isEmpty)
   }
 }
