@@ -107,6 +107,7 @@ public final class Simulation {
     if ledger.violation == nil { settle() }
     let brokenAtStep = world.steps
     fleet.end()
+    world.end()
     return Outcome(
       seed: options.seed, steps: world.steps, hash: world.trace.hash,
       broken: ledger.violation.map { ($0.rule, $0.text) }, brokenAtStep: brokenAtStep,
@@ -148,6 +149,8 @@ public final class Simulation {
       guard waitUntilDecided() else { return }
     }
     pass(msMax: 2_500) { false }
+    // What is over is forgotten when a restore ends; members come and go to the last.
+    pass(msMax: 60_000) { [self] in !fleet.isRestoring }
     if !faults.haveSetClocks { fleet.checkMemory(ledger) }
   }
 
