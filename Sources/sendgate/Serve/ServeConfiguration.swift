@@ -12,6 +12,8 @@ struct ServeConfiguration: Sendable {
   /// Nil: no TLS here.
   let certificateFiles: CertificateFiles?
   let threads: HTTPThreads
+  /// Browsers reach this by TLS, here or at a proxy.
+  let isSecure: Bool
   let http: HTTPLimits
   let access: Gatekeeper.Limits
   let intake: IntakeSettings
@@ -37,6 +39,7 @@ struct ServeConfiguration: Sendable {
     certificateFiles =
       certificate.isEmpty
       ? nil : CertificateFiles(certificate: certificate, key: text("serve.tls.key.file"))
+    isSecure = certificateFiles != nil || text("serve.behind.proxy") == "true"
     threads = Self.threads(integer("serve.threads"))
 
     var http = HTTPLimits()

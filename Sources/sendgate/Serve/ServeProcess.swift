@@ -104,11 +104,8 @@ final class ServeProcess {
     let api = PreferenceAPI(
       service: opened.service, policy: opened.policy, desk: desk, keeper: keeper, health: health,
       registry: registry, log: log)
-    // Where a proxy does TLS, browsers see TLS too.
     let console = Console(
-      desk: desk, keeper: keeper,
-      isSecure: configuration.certificateFiles != nil || configuration.access.isBehindProxy,
-      registry: registry, log: log)
+      desk: desk, keeper: keeper, isSecure: configuration.isSecure, registry: registry, log: log)
     let pages = links.map { links in
       LinkPages(
         service: opened.service, keys: links.keys, keeper: keeper, registry: registry, log: log)

@@ -67,7 +67,7 @@ import Testing
     }
     #expect(throws: SQLError.self) { try connection.commit() }
     connection.rollback()
-    try connection.transaction(.write) { () throws(SQLError) in
+    _ = try connection.transaction(.write) { () throws(SQLError) in
       try connection.run("INSERT INTO t (k) VALUES (3)")
     }
     #expect(try keys(connection) == [3])
@@ -103,7 +103,7 @@ import Testing
     let error = #expect(throws: SQLError.self) { try connection.begin(.write) }
     #expect(error?.kind == .tooSlow)
     #expect(error?.reason == "the server gave no answer within 1300 ms")
-    try connection.transaction(.write) { () throws(SQLError) in
+    _ = try connection.transaction(.write) { () throws(SQLError) in
       try connection.run("INSERT INTO t (k) VALUES (1)")
     }
     #expect(try keys(connection) == [1])

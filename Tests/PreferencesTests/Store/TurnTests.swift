@@ -1,3 +1,4 @@
+import Gate
 import Synchronization
 import Telemetry
 import Testing

@@ -250,7 +250,7 @@ import Testing
 
   @Test func aStoreThatIsGoneIsAPageAndNoCrash() throws {
     try withConsole { world in
-      world.evidence.set { $0.failure = .overloaded }
+      world.evidence.set { $0.failure = .overloaded(waiting: 1) }
       let reply = world.get("/console/users/u-1")
       #expect(reply.status == 503)
       #expect(reply.body.contains("That did not work just now"))

@@ -153,7 +153,7 @@ import Testing
       }
       let first = world.get("/console/users/u-1").body
       let link = try #require(
-        first.split(separator: "\"").first { $0.contains("before=") })
+        first.split(separator: "\"").first { $0.contains("before=") }.map(String.init))
       let second = world.get(link.replacing("&amp;", with: "&"))
       #expect(second.status == 200)
       for index in 0..<count {

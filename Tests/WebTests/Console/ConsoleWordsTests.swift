@@ -1,5 +1,6 @@
 import Gate
 import Preferences
+import Telemetry
 import Testing
 
 @testable import Evidence
@@ -73,7 +74,7 @@ import Testing
       for path in ["/v1/openapi.yaml", "/v1/reasons", "/v1/evidence/users/u-1", "/metrics"] {
         check(world.api.ask("GET", path).body, path)
       }
-      check(world.registry.render(), "the console's metrics")
+      check(String(decoding: world.registry.render(), as: UTF8.self), "the console's metrics")
       // And what it is called instead is there.
       let page = world.get("/console/users/u-1").body
       #expect(page.contains("Accepted by the provider") && page.contains("Seen by the user"))

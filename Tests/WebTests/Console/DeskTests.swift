@@ -87,7 +87,8 @@ import Testing
     try withConsole { world in
       for id in ["\"", "\\", "é", "a/b", "中", String(repeating: "x", count: 128)] {
         world.device("d", of: PercentText.encode(id))
-        #expect(try now(world, id)["d", .security]?.reason == "ok", "\(id)")
+        let panel = try now(world, id)
+        #expect(panel["d", .security]?.reason == "ok", "\(id)")
       }
     }
   }

@@ -14,7 +14,7 @@ public struct SupportDesk: Sendable {
   /// Nil: no index is kept.
   let evidence: (any EvidenceSource)?
   let panel: NowPanel
-  let quietMap: QuietMap
+  public let quietMap: QuietMap
   let nowMs: @Sendable () -> Int64
 
   public init(
