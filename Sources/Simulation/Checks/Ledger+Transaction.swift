@@ -91,7 +91,7 @@ extension Ledger {
   }
 
   /// Rows 4 and 5.
-  private func checkCandidateItself(
+  func checkCandidateItself(
     _ decision: Decision, _ input: Input
   ) {
     let isExpired = input.expiresAtMs.map { $0 <= decision.decidedAtMs } ?? false
@@ -140,7 +140,7 @@ extension Ledger {
   }
 
   /// Holds a decision against the table, with the document that it names.
-  private func judge(
+  func judge(
     _ decision: Decision, _ input: Input, heldSinceMs: Int64?
   ) {
     guard let document = document(of: decision, documents[input.user] ?? []) else {
@@ -185,6 +185,7 @@ extension Ledger {
 
   /// What is held was let through, however long ago. Both where a clock that was ahead may have made the gate forget.
   private func mayBeDuplicate(_ decision: Decision, _ input: Input) -> [Bool] {
+    guard scenario.isExact else { return [true, false] }
     if input.lane == .ordinary, let hold = holds[decision.holdKey], !hold.isEnded { return [true] }
     let key = SeenKey(lane: input.lane, hold: decision.holdKey)
     let horizonMs = scenario.horizonHours * 3_600_000
@@ -195,6 +196,7 @@ extension Ledger {
   private func mayBeCapped(
     _ decision: Decision, _ input: Input, _ day: (Int64) -> Int64
   ) -> [Bool] {
+    guard scenario.isExact else { return [true, false] }
     let horizonMs = max(scenario.horizonHours * 3_600, scenario.capMemorySeconds) * 1_000
     var answers: [Bool] = []
     for forgottenMs in [.min, wall.latestReadMs - horizonMs] {

@@ -16,6 +16,8 @@ struct Scenario {
   var hasChangingZone: Bool
   /// Devices come and go with the documents.
   var losesDevices: Bool
+  /// In transactions; else at least once.
+  var isExact: Bool
   /// What the wall says when the world begins.
   var wallStartMs: Int64
   /// Of the ordinary lane; nil: no limit.
@@ -57,6 +59,7 @@ struct Scenario {
     hasDailyCap = more.chance(30)
     hasChangingZone = more.chance(40)
     losesDevices = more.chance(30)
+    isExact = !more.chance(12)
     // A midnight is to come.
     wallStartMs = Self.wallStartMs - (hasDailyCap ? more.within(0...180) * 60_000 : 0)
   }
