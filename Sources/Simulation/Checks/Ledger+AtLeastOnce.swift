@@ -38,11 +38,14 @@ extension Ledger {
     count(decision)
     let key = decision.holdKey
     switch (decision.outcome, decision.heldSinceMs) {
-    case ("deferred", _): hold(decision, input)
+    case ("deferred", _): holdLoosely(decision, input)
     case (_, .some): holds[key]?.isEnded = true
     default: break
     }
-    if decision.outcome != "deferred", decision.reason != "duplicate" { everEnded.insert(key) }
+    if decision.outcome != "deferred", decision.reason != "duplicate" {
+      everEnded.insert(key)
+      if decision.device.isEmpty { endedWhole.insert(decision.number) }
+    }
     if decision.outcome != "dropped" {
       seen[SeenKey(lane: input.lane, hold: key)] = decision.decidedAtMs
     }
@@ -65,7 +68,7 @@ extension Ledger {
     }
   }
 
-  private func hold(_ decision: Decision, _ input: Input) {
+  private func holdLoosely(_ decision: Decision, _ input: Input) {
     holds[decision.holdKey] = Hold(
       input: input, firstDecidedAtMs: decision.heldSinceMs ?? decision.decidedAtMs,
       decidedAtMs: decision.decidedAtMs, deliverAfterMs: decision.deliverAfterMs ?? 0,
@@ -81,8 +84,13 @@ extension Ledger {
     if !wasErased { fail("hold", "the hold \(name) ended without a record") }
   }
 
-  /// Held by what the topic says, and not ended in any other way: what must leave in the end.
+  /// Held by what the topic says, and not ended in any other way: what must leave in the end. What was
+  /// written before the offsets were refused stays on the topic, and may be decided otherwise the second
+  /// time; it is ended when the partition is next read back.
   var mustLeave: [HoldKey: Hold] {
-    scenario.isExact ? holds : holds.filter { !everEnded.contains($0.key) }
+    guard !scenario.isExact else { return holds }
+    return holds.filter {
+      !everEnded.contains($0.key) && !endedWhole.contains($0.value.input.number)
+    }
   }
 }

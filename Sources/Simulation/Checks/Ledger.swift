@@ -71,6 +71,8 @@ final class Ledger {
   /// Of a gate without transactions: devices that have duplicates alone, and what has ended somehow.
   var onlyDuplicates: [Int: Set<String>] = [:]
   var everEnded: Set<HoldKey> = []
+  /// Of those, candidates that were dropped for all of their devices at once.
+  var endedWhole: Set<Int> = []
   var seen: [SeenKey: Int64] = [:]
   var caps: CapModel
   var holds: [HoldKey: Hold] = [:]

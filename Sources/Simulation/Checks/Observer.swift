@@ -229,7 +229,7 @@ final class Observer {
     let place = Ledger.Place(lane: move.lane, partition: move.partition)
     for input in ledger.inputs(at: place, move.offsets) where !ledger.isDecided(input) {
       ledger.fail(
-        "exactly once",
+        surroundings.scenario.isExact ? "exactly once" : "at least once",
         "candidate \(input.number) of \(move.lane) partition \(move.partition) is lost: offsets are "
           + "committed up to \(move.offsets.upperBound), past its \(input.offset)")
     }

@@ -59,9 +59,9 @@ struct Scenario {
     hasDailyCap = more.chance(30)
     hasChangingZone = more.chance(40)
     losesDevices = more.chance(30)
-    isExact = !more.chance(12)
     // A midnight is to come.
     wallStartMs = Self.wallStartMs - (hasDailyCap ? more.within(0...180) * 60_000 : 0)
+    isExact = !more.chance(12)
   }
 
   var zones: [String] { SimZones.fixed + (hasChangingZone ? [SimZones.changing] : []) }
