@@ -19,6 +19,8 @@
     case holdsEndedByAbort = "holds-ended-by-abort"
     case stateKeptAfterReplace = "state-kept-after-replace"
     case holdsKeptAfterRevoke = "holds-kept-after-revoke"
+    // At least once.
+    case looseStateFirst = "loose-state-first"
     // The state.
     case earlyRelease = "early-release"
     case nullValuesIgnored = "null-values-ignored"

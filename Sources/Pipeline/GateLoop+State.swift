@@ -41,10 +41,11 @@ extension GateLoop {
     sweep.forget(partitions)
     leaks?.forget(partitions)
     for partition in partitions {
-      state.forget(partition)
       #if PlantedBugs
+        // With what is counted: without that the next release of one of them traps.
         if PlantedBug.is(.holdsKeptAfterRevoke), !owned.partitions.contains(partition) { continue }
       #endif
+      state.forget(partition)
       holds?.forget(partition)
     }
     receipts?.partitionsChanged(forgetting: partitions)

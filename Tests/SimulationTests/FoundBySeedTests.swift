@@ -21,7 +21,15 @@ import Testing
       seed: 2378, steps: 3_939, faultSteps: 4_000, faults: [0, 1, 2, 3, 5, 8, 9, 10, 11]),
   ]
 
-  @Test(arguments: all)
+  /// Where a checker was wrong, and the gate was not.
+  static let checkers = [
+    // Ids were counted while a restore was under way, at whose end what is over is forgotten.
+    Found(seed: 1426, steps: 1_908, faultSteps: 2_000, faults: [0, 1, 3, 4, 6, 7]),
+    // A zombie read receipts once more, and they took their place behind what their committer decided.
+    Found(seed: 3844, steps: 1_744, faultSteps: 2_000, faults: [0, 1, 2, 3, 4, 6, 8]),
+  ]
+
+  @Test(arguments: all + checkers)
   func staysMended(_ found: Found) {
     let outcome = Simulation.run(
       Simulation.Options(

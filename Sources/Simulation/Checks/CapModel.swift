@@ -16,12 +16,14 @@ struct CapModel {
 
   private let count: Int
   private let windowMs: Int64
+  private let isDaily: Bool
   private let memoryMs: Int64
   private var items: [String: [Item]] = [:]
 
   init(_ scenario: Scenario) {
     count = scenario.capCount
-    windowMs = scenario.capWindowSeconds * 1_000
+    windowMs = scenario.capMemorySeconds * 1_000
+    isDaily = scenario.hasDailyCap
     memoryMs = max(windowMs, scenario.horizonHours * 3_600_000)
   }
 
@@ -29,10 +31,11 @@ struct CapModel {
 
   /// - Parameters:
   ///   - forgottenMs: what is older may have been forgotten, by a clock that was ahead.
+  ///   - day: of the user's wall, at an instant.
   ///   - countsUncertain: whether what may or may not be refunded counts.
   func isUsedUp(
     _ user: String, _ category: String, _ notification: String, nowMs: Int64,
-    forgottenMs: Int64, countsUncertain: Bool
+    forgottenMs: Int64, countsUncertain: Bool, day: (Int64) -> Int64
   ) -> Bool {
     guard Self.categories.contains(category) else { return false }
     let all = (items[Self.key(user, category)] ?? []).filter { $0.atMs > forgottenMs }
@@ -45,6 +48,10 @@ struct CapModel {
       return false
     }
     let times = all.filter(isCounted).map(\.atMs).sorted()
+    if isDaily {
+      let today = day(nowMs)
+      return times.count { day($0) == today } >= count
+    }
     guard times.count >= count else { return false }
     // Any run of `count` that lies in one window together with now.
     return (0...(times.count - count)).contains { first in

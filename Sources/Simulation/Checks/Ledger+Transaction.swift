@@ -66,7 +66,7 @@ extension Ledger {
       return fail("exactly once", "decided twice: \(decision.words)")
     }
     checkOrder(decision, input)
-    if ["expired", "unknown_user"].contains(decision.reason) {
+    if ["expired", "unknown_user", "unknown_device", "no_devices"].contains(decision.reason) {
       expected[input.number] = [input.device ?? ""]
       checkCandidateItself(decision, input)
     } else {
@@ -91,7 +91,7 @@ extension Ledger {
   }
 
   /// Rows 4 and 5.
-  private func checkCandidateItself(
+  func checkCandidateItself(
     _ decision: Decision, _ input: Input
   ) {
     let isExpired = input.expiresAtMs.map { $0 <= decision.decidedAtMs } ?? false
@@ -101,6 +101,15 @@ extension Ledger {
     guard !isExpired else { return }
     let entries = documents[input.user] ?? []
     let least = leastIndex(entries, decision)
+    guard decision.reason == "unknown_user" else {
+      guard let document = document(of: decision, entries) else { return }
+      let isThere =
+        input.device.map { id in document.devices.contains { $0.id == id } }
+        ?? !document.devices.isEmpty
+      let isRight = !isThere && (decision.reason == "unknown_device") == (input.device != nil)
+      if !isRight { fail("decision", "its devices are \(document.devices): \(decision.words)") }
+      return
+    }
     let mayBeAbsent = least < 0 || entries[least...].contains { $0.document == nil }
     if !mayBeAbsent { fail("preferences", "its document was there: \(decision.words)") }
   }
@@ -116,33 +125,42 @@ extension Ledger {
     return (entries.lastIndex { $0.visibleAtMs < knownMs } ?? -1)
   }
 
-  /// Holds a decision against the table, with the document that it names.
-  private func judge(
-    _ decision: Decision, _ input: Input, heldSinceMs: Int64?
-  ) {
-    let entries = documents[input.user] ?? []
+  /// The document that a decision names, which must not be too old.
+  private func document(of decision: Decision, _ entries: [DocumentEntry]) -> Document? {
     guard let index = entries.firstIndex(where: { $0.offset == decision.preferenceOffset }),
       let document = entries[index].document
     else {
-      expected[input.number] = decided[input.number]
-      return fail("preferences", "names no document of its user: \(decision.words)")
+      fail("preferences", "names no document of its user: \(decision.words)")
+      return nil
     }
     if index < leastIndex(entries, decision) {
       fail("preferences", "made by a document that is too old: \(decision.words)")
     }
+    return document
+  }
+
+  /// Holds a decision against the table, with the document that it names.
+  func judge(
+    _ decision: Decision, _ input: Input, heldSinceMs: Int64?
+  ) {
+    guard let document = document(of: decision, documents[input.user] ?? []) else {
+      expected[input.number] = decided[input.number]
+      return
+    }
     if heldSinceMs == nil {
       expected[input.number] = Set(input.device.map { [$0] } ?? document.devices.map(\.id))
     }
-    guard let device = document.devices.first(where: { $0.id == decision.device }),
-      let version = Int(decision.zones.dropFirst(3))
-    else { return fail("decision", "of a device that is not there: \(decision.words)") }
+    let device = document.devices.first { $0.id == decision.device }
+    guard let version = Int(decision.zones.dropFirst(3)), device != nil || heldSinceMs != nil else {
+      return fail("decision", "of a device that is not there: \(decision.words)")
+    }
     var question = Rules.Question(
       input: input, device: device, document: document, nowMs: decision.decidedAtMs,
       heldSinceMs: heldSinceMs, holdMsMax: scenario.holdHoursMax * 3_600_000,
       zonesVersion: version, isDuplicate: false, isCapped: false)
     var verdicts: [Rules.Verdict] = []
     for isDuplicate in mayBeDuplicate(decision, input) {
-      for isCapped in mayBeCapped(decision, input) {
+      for isCapped in mayBeCapped(decision, input, { Rules.day(document, $0, version) }) {
         (question.isDuplicate, question.isCapped) = (isDuplicate, isCapped)
         verdicts.append(Rules.judge(question))
       }
@@ -167,6 +185,7 @@ extension Ledger {
 
   /// What is held was let through, however long ago. Both where a clock that was ahead may have made the gate forget.
   private func mayBeDuplicate(_ decision: Decision, _ input: Input) -> [Bool] {
+    guard scenario.isExact else { return [true, false] }
     if input.lane == .ordinary, let hold = holds[decision.holdKey], !hold.isEnded { return [true] }
     let key = SeenKey(lane: input.lane, hold: decision.holdKey)
     let horizonMs = scenario.horizonHours * 3_600_000
@@ -174,125 +193,26 @@ extension Ledger {
     return atMs <= wall.latestReadMs - horizonMs ? [true, false] : [true]
   }
 
-  private func mayBeCapped(_ decision: Decision, _ input: Input) -> [Bool] {
-    let horizonMs = max(scenario.horizonHours * 3_600, scenario.capWindowSeconds) * 1_000
+  private func mayBeCapped(
+    _ decision: Decision, _ input: Input, _ day: (Int64) -> Int64
+  ) -> [Bool] {
+    guard scenario.isExact else { return [true, false] }
+    let horizonMs = max(scenario.horizonHours * 3_600, scenario.capMemorySeconds) * 1_000
     var answers: [Bool] = []
     for forgottenMs in [.min, wall.latestReadMs - horizonMs] {
       for countsUncertain in [true, false] {
         answers.append(
           caps.isUsedUp(
             input.user, input.category, input.notification, nowMs: decision.decidedAtMs,
-            forgottenMs: forgottenMs, countsUncertain: countsUncertain))
+            forgottenMs: forgottenMs, countsUncertain: countsUncertain, day: day))
       }
     }
     return answers.allSatisfy { $0 == answers[0] } ? [answers[0]] : [true, false]
   }
 
-  private func countApproval(_ decision: Decision, _ input: Input) {
+  func countApproval(_ decision: Decision, _ input: Input) {
     caps.approved(
       input.user, input.category, input.notification, decision.device,
       atMs: decision.decidedAtMs)
-  }
-
-  // MARK: Holds
-
-  private func hold(_ decision: Decision, _ input: Input) {
-    let key = decision.holdKey
-    if holds[key] != nil { fail("hold", "held twice: \(decision.words)") }
-    holds[key] = Hold(
-      input: input, firstDecidedAtMs: decision.decidedAtMs, decidedAtMs: decision.decidedAtMs,
-      deliverAfterMs: decision.deliverAfterMs ?? 0,
-      documentOffset: decision.preferenceOffset ?? -1, zones: decision.zones)
-  }
-
-  private func noteSuperseded(
-    by decision: Decision, _ input: Input, _ mustBeSuperseded: inout [HoldKey: String]
-  ) {
-    // The security lane holds nothing, and knows nothing of what the other one holds.
-    guard input.lane == .ordinary, let collapse = input.collapseKey else { return }
-    for (key, hold) in holds
-    where key.user == input.user && key.device == decision.device && !hold.isEnded
-      && hold.input.collapseKey == collapse && key.notification != input.notification
-      && mustBeSuperseded[key] == nil
-    {
-      mustBeSuperseded[key] = input.notification
-    }
-  }
-
-  private func ofHold(
-    _ decision: Decision, _ mustBeSuperseded: inout [HoldKey: String]
-  ) {
-    let key = decision.holdKey
-    guard var hold = holds[key], !hold.isEnded else {
-      return fail("hold", "there is no such hold, or not any more: \(decision.words)")
-    }
-    guard hold.firstDecidedAtMs == decision.heldSinceMs, hold.input.number == decision.number
-    else { return fail("hold", "linked to another decision: \(decision.words)") }
-    if decision.carried != "\(hold.input.partition)-\(hold.input.offset)" {
-      fail("hold", "its headers are another's, \(decision.carried): \(decision.words)")
-    }
-    if decision.reason == "superseded" {
-      guard let by = mustBeSuperseded.removeValue(forKey: key), by == decision.supersededBy else {
-        return fail("supersede", "nothing takes its place: \(decision.words)")
-      }
-    } else {
-      // A hold that must be superseded was, before anything else.
-      if mustBeSuperseded[key] != nil, !wasErased(key) {
-        fail("supersede", "decided again: \(decision.words)")
-      }
-      decideAgain(decision, hold)
-    }
-    if decision.outcome == "deferred" {
-      hold.decidedAtMs = decision.decidedAtMs
-      hold.deliverAfterMs = decision.deliverAfterMs ?? 0
-      hold.documentOffset = decision.preferenceOffset ?? -1
-      hold.zones = decision.zones
-    } else {
-      hold.isEnded = true
-      if decision.outcome == "approved" { countApproval(decision, hold.input) }
-    }
-    holds[key] = hold
-  }
-
-  private func decideAgain(
-    _ decision: Decision, _ hold: Hold
-  ) {
-    guard decision.reason == "expired" else {
-      judge(decision, hold.input, heldSinceMs: hold.firstDecidedAtMs)
-      return checkNotEarly(decision, hold)
-    }
-    // Row 4 concerns the candidate: the preferences have no part in it.
-    let isExpired = hold.input.expiresAtMs.map { $0 <= decision.decidedAtMs } ?? false
-    if !isExpired { fail("decision", "is not expired: \(decision.words)") }
-  }
-
-  /// Before its time only by other preferences or zones, or by a clock that stands before the window.
-  private func checkNotEarly(_ decision: Decision, _ hold: Hold) {
-    guard decision.decidedAtMs < hold.deliverAfterMs, decision.decidedAtMs >= hold.decidedAtMs,
-      decision.preferenceOffset == hold.documentOffset, decision.zones == hold.zones
-    else { return }
-    fail("early release", "was to wait until \(hold.deliverAfterMs): \(decision.words)")
-  }
-
-  /// Since the hold was made: it ends without a record then, also where its user is back.
-  private func wasErased(_ key: HoldKey) -> Bool {
-    // Ended already, in the same transaction, as `endHold` lets only those of the erased.
-    guard let hold = holds[key] else { return true }
-    return (documents[key.user] ?? []).contains {
-      $0.document == nil && $0.offset > hold.documentOffset
-    }
-  }
-
-  private func endHold(_ key: [UInt8]) {
-    let parts = key.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-    guard parts.count == 3 else { return fail("hold", "a null value under no hold's key") }
-    let name = HoldKey(user: parts[0], notification: parts[1], device: parts[2])
-    guard let hold = holds.removeValue(forKey: name) else {
-      return fail("hold", "a null value for \(name), which is not held")
-    }
-    if hold.isEnded { return }
-    // Without a record only where its user was erased.
-    let wasErased = (documents[name.user] ?? []).contains { $0.document == nil }
-    if !wasErased { fail("hold", "the hold \(name) ended without a record") }
   }
 }

@@ -68,6 +68,11 @@ final class Ledger {
   var decided: [Int: Set<String>] = [:]
   /// The devices there had to be, by the document that was decided on.
   var expected: [Int: Set<String>] = [:]
+  /// Of a gate without transactions: devices that have duplicates alone, and what has ended somehow.
+  var onlyDuplicates: [Int: Set<String>] = [:]
+  var everEnded: Set<HoldKey> = []
+  /// Of those, candidates that were dropped for all of their devices at once.
+  var endedWhole: Set<Int> = []
   var seen: [SeenKey: Int64] = [:]
   var caps: CapModel
   var holds: [HoldKey: Hold] = [:]

@@ -11,7 +11,8 @@ enum Rules {
 
   struct Question {
     var input: Input
-    var device: Document.Device
+    /// Nil: the document has it no more.
+    var device: Document.Device?
     var document: Document
     var nowMs: Int64
     /// Of the first decision, where this is a release.
@@ -25,12 +26,13 @@ enum Rules {
   static func judge(_ q: Question) -> Verdict {
     let input = q.input
     if let expires = input.expiresAtMs, expires <= q.nowMs { return .drop("expired") }
+    guard let device = q.device else { return .drop("unknown_device") }
     if q.heldSinceMs == nil, q.isDuplicate { return .drop("duplicate") }
     if input.category != "security" {
       if q.document.off.contains(input.category) { return .drop("account_opted_out") }
-      if q.device.off.contains(input.category) { return .drop("device_opted_out") }
+      if device.off.contains(input.category) { return .drop("device_opted_out") }
     }
-    if !q.device.isGranted { return .drop("os_permission_denied") }
+    if !device.isGranted { return .drop("os_permission_denied") }
     let end = input.category == "security" ? nil : windowEnd(q.document, q.nowMs, q.zonesVersion)
     let boundMs = (q.heldSinceMs ?? q.nowMs) + q.holdMsMax
     let isBoundOver = q.heldSinceMs != nil && q.nowMs >= boundMs
@@ -53,7 +55,13 @@ enum Rules {
   private static let dayMs: Int64 = 86_400_000
 
   private static func localMs(_ document: Document, _ nowMs: Int64, _ version: Int) -> Int64 {
-    nowMs + SimZones.offsetSeconds(document.zone ?? "Sim/Zero", version: version) * 1_000
+    nowMs + SimZones.offsetSeconds(document.zone ?? "Sim/Zero", version: version, atMs: nowMs)
+      * 1_000
+  }
+
+  /// Days since the epoch on the user's wall.
+  static func day(_ document: Document, _ nowMs: Int64, _ version: Int) -> Int64 {
+    localMs(document, nowMs, version) / dayMs
   }
 
   static func isQuiet(_ document: Document, _ nowMs: Int64, _ version: Int) -> Bool {
@@ -64,13 +72,19 @@ enum Rules {
       : minute >= window.start || minute < window.end
   }
 
-  /// Nil outside of the window.
+  /// The first instant after now at which the wall is outside. Nil where it is now. From one instant to the
+  /// next at which something changes, the wall's clock or the window.
   static func windowEnd(_ document: Document, _ nowMs: Int64, _ version: Int) -> Int64? {
     guard isQuiet(document, nowMs, version), let window = document.window else { return nil }
-    let local = localMs(document, nowMs, version)
-    let midnight = local / dayMs * dayMs
-    let today = midnight + window.end * 60_000
-    let end = today > local ? today : today + dayMs
-    return nowMs + (end - local)
+    var atMs = nowMs
+    while isQuiet(document, atMs, version) {
+      let local = localMs(document, atMs, version)
+      let midnight = local / dayMs * dayMs
+      let today = midnight + window.end * 60_000
+      let end = atMs + (today > local ? today : today + dayMs) - local
+      let change = SimZones.nextChangeMs(document.zone ?? "Sim/Zero", afterMs: atMs)
+      atMs = min(end, change ?? end)
+    }
+    return atMs
   }
 }

@@ -2,57 +2,22 @@ import Broker
 import Gate
 import Pipeline
 
-/// Numbers what the gate does, so that what came at once to the topics can be told apart by those who
-/// check it. Nothing of the gate sees them.
-final class Sequence {
-  private var last: Int64 = 0
-  func next() -> Int64 {
-    last += 1
-    return last
-  }
-}
-
-/// One lane of one process, as those who check know it.
-final class LaneNotes {
-  let number: Int
-  let lane: Lane
-  let startedAtMs: Int64
-  /// Receipts: when they were read, in the sequence, and which. Read again after an abort, they are
-  /// here again.
-  var receipts: [(order: Int64, partition: Int32, offsets: Range<Int64>)] = []
-
-  init(number: Int, _ lane: Lane, startedAtMs: Int64) {
-    self.number = number
-    self.lane = lane
-    self.startedAtMs = startedAtMs
-  }
-}
-
 /// Decisions in transactions.
 final class SimSink: DecisionSink {
-  static let orderHeader = "order"
-  static let turnHeader = "turn"
-  static let carriedHeader = "carried"
-  static let makerHeader = "maker"
-
   private let world: World
   private let machine: Machine
   private let lane: Lane
   private let transactionalID: String
-  private let sequence: Sequence
+  private let records: SimRecords
   private var producer: SimProducer?
   private var isReady = false
-  /// When the loop's turn began.
-  var turnMs: Int64 = 0
-  private let maker: Int
 
   init(
     _ notes: LaneNotes, transactionalID: String, sequence: Sequence, of machine: Machine
   ) {
     lane = notes.lane
-    maker = notes.number
     self.transactionalID = transactionalID
-    self.sequence = sequence
+    records = SimRecords(notes: notes, sequence: sequence)
     self.machine = machine
     world = machine.world
   }
@@ -114,13 +79,9 @@ final class SimSink: DecisionSink {
   private func write(
     _ output: OutputRecord, _ partition: Int32, carried: [UInt8]?
   ) throws(Failure) {
-    let topic =
-      switch output.outcome {
-      case .approved: SimTopics.approved
-      case .deferred: SimTopics.deferred
-      case .dropped: SimTopics.dropped
-      }
-    try write(output.key, output.value, to: topic, partition, carried: carried)
+    try write(
+      output.key, output.value, to: SimRecords.topic(of: output.outcome), partition,
+      carried: carried)
   }
 
   private func write(
@@ -128,18 +89,9 @@ final class SimSink: DecisionSink {
     _ partition: Int32, carried: [UInt8]?
   ) throws(Failure) {
     try check()
-    var headers = [
-      Record.Header(name: Self.orderHeader, value: Array("\(sequence.next())".utf8)),
-      Record.Header(name: Self.turnHeader, value: Array("\(turnMs)".utf8)),
-      Record.Header(name: Self.makerHeader, value: Array("\(maker)".utf8)),
-    ]
-    if let carried {
-      headers.append(Record.Header(name: Self.carriedHeader, value: carried))
-    }
     try producer!.produce(
-      Record(
-        timestampMs: world.nowMs, key: key.map { Array($0) }, value: value.map { Array($0) },
-        headers: headers), to: TopicPartition(topic, partition))
+      records.make(key, value, carried: carried, atMs: world.nowMs),
+      to: TopicPartition(topic, partition))
   }
 
   func flush() throws(Failure) {

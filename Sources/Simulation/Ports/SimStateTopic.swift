@@ -135,7 +135,7 @@ final class SimStateTopic: StateSource {
     _ record: Record,
     _ body: (UnsafeRawBufferPointer?, UnsafeRawBufferPointer?, UnsafeRawBufferPointer) -> Void
   ) {
-    let carried = record.headers.first { $0.name == SimSink.carriedHeader }?.value ?? []
+    let carried = record.headers.first { $0.name == SimRecords.carriedHeader }?.value ?? []
     carried.withUnsafeBytes { headers in
       withBytes(record.key) { key in withBytes(record.value) { body(key, $0, headers) } }
     }

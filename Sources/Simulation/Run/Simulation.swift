@@ -107,6 +107,7 @@ public final class Simulation {
     if ledger.violation == nil { settle() }
     let brokenAtStep = world.steps
     fleet.end()
+    world.end()
     return Outcome(
       seed: options.seed, steps: world.steps, hash: world.trace.hash,
       broken: ledger.violation.map { ($0.rule, $0.text) }, brokenAtStep: brokenAtStep,
@@ -136,8 +137,8 @@ public final class Simulation {
     surroundings.wall.skip(
       ms: surroundings.scenario.holdHoursMax * 3_600_000
         + surroundings.scenario.spreadSeconds * 1_000)
-    pass(msMax: 60_000) { [self] in ledger.holds.isEmpty }
-    if let (key, hold) = ledger.holds.min(by: { $0.key < $1.key }) {
+    pass(msMax: 60_000) { [self] in ledger.mustLeave.isEmpty }
+    if let (key, hold) = ledger.mustLeave.min(by: { $0.key < $1.key }) {
       return ledger.fail(
         "forgotten", "the hold \(key) of candidate \(hold.input.number) does not leave")
     }
@@ -148,7 +149,9 @@ public final class Simulation {
       guard waitUntilDecided() else { return }
     }
     pass(msMax: 2_500) { false }
-    if !faults.haveSetClocks { fleet.checkMemory(ledger) }
+    // What is over is forgotten when a restore ends; members come and go to the last.
+    pass(msMax: 60_000) { [self] in !fleet.isRestoring }
+    if !faults.haveSetClocks, surroundings.scenario.isExact { fleet.checkMemory(ledger) }
   }
 
   /// However long it takes, as long as something is decided now and then.

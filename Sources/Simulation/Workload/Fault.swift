@@ -30,6 +30,8 @@ struct Fault {
     /// Of one machine, or of all.
     case clockStep(ms: Int64, isOfAll: Bool)
     case newZones
+    /// Every machine sleeps, or every instance is down, for longer than most things are remembered.
+    case night(ms: Int64, isDown: Bool)
   }
 
   var number: Int
@@ -44,10 +46,27 @@ struct Fault {
   static func draw(seed: UInt64, steps: Int) -> [Fault] {
     var random = SimRandom(seed: seed, stream: 6)
     // Some worlds are kind: what breaks in those breaks by itself.
-    let count = random.chance(8) ? 0 : 1 + random.below(12)
-    return (0..<count).map {
+    guard !random.chance(8) else { return [] }
+    let count = 1 + random.below(12)
+    let faults = (0..<count).map {
       Fault(number: $0, step: random.below(steps), kind: kind(&random))
     }
+    return faults + long(seed: seed, steps: steps, from: count)
+  }
+
+  /// What lasts for longer than a limit is for. Seldom together with much else, so of a stream of its own.
+  private static func long(seed: UInt64, steps: Int, from number: Int) -> [Fault] {
+    var random = SimRandom(seed: seed, stream: 7)
+    guard random.chance(50) else { return [] }
+    let step = random.below(steps)
+    let kind: Kind =
+      switch random.below(5) {
+      // The lane goes on, and what it decides by grows stale.
+      case 0, 1: .cut("preferences", ms: random.within(4_000...9_000))
+      default:
+        .night(ms: random.within(60...300) * 60_000, isDown: random.chance(60))
+      }
+    return [Fault(number: number, step: step, kind: kind)]
   }
 
   private static let transactional: [ApiKey] = [

@@ -102,6 +102,9 @@ final class Faults {
       haveSetClocks = true
       if isOfAll { surroundings.wall.skip(ms: ms) } else { some?.clock.skewMs += ms }
     case .newZones: surroundings.zonesVersion += 1
+    case .night(let ms, let isDown):
+      if isDown { for one in alive { fleet.kill(one, restartMs: random.within(0...2_000)) } }
+      surroundings.wall.skip(ms: ms)
     }
   }
 

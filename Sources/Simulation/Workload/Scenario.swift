@@ -10,6 +10,16 @@ struct Scenario {
   var spreadSeconds: Int64
   var capCount: Int
   var capWindowSeconds: Int64
+  /// The cap is of a day of the user's wall instead.
+  var hasDailyCap: Bool
+  /// Among the zones is one whose clock goes forward and back.
+  var hasChangingZone: Bool
+  /// Devices come and go with the documents.
+  var losesDevices: Bool
+  /// In transactions; else at least once.
+  var isExact: Bool
+  /// What the wall says when the world begins.
+  var wallStartMs: Int64
   /// Of the ordinary lane; nil: no limit.
   var releasesPerSecond: Int64?
   /// So small that holds are dropped from memory and read again.
@@ -23,7 +33,7 @@ struct Scenario {
   /// From the markers of the offsets to those of the records.
   var markerSpreadMs: Int64
 
-  /// 2026-03-02T00:00:00Z.
+  /// 2026-03-02T00:00:00Z, or near it.
   static let wallStartMs: Int64 = 1_772_409_600_000
 
   init(seed: UInt64) {
@@ -45,7 +55,19 @@ struct Scenario {
     preferenceEveryMs = random.pick([300, 800, 2_000])
     markerSpreadMs = random.chance(30) ? random.within(1...300) : 0
     markerDelayMs = random.chance(30) ? random.within(1...300) : 0
+    var more = SimRandom(seed: seed, stream: 8)
+    hasDailyCap = more.chance(30)
+    hasChangingZone = more.chance(40)
+    losesDevices = more.chance(30)
+    // A midnight is to come.
+    wallStartMs = Self.wallStartMs - (hasDailyCap ? more.within(0...180) * 60_000 : 0)
+    isExact = !more.chance(12)
   }
+
+  var zones: [String] { SimZones.fixed + (hasChangingZone ? [SimZones.changing] : []) }
+
+  /// How long an approval matters to the cap; a day of somebody's wall is over after two.
+  var capMemorySeconds: Int64 { hasDailyCap ? 50 * 3_600 : capWindowSeconds }
 
   func policy() -> String {
     func rules(_ quiet: String, _ caps: String, registry: String = "[]") -> String {
@@ -55,8 +77,10 @@ struct Scenario {
       "caps":[\(caps)],"registry":\(registry),"mutable_subtypes":[]}
       """
     }
-    let cap =
-      #"{"name":"few","count":\#(capCount),"style":"sliding","window_seconds":\#(capWindowSeconds)}"#
+    let style =
+      hasDailyCap
+      ? #""calendar_day""# : #""sliding","window_seconds":\#(capWindowSeconds)"#
+    let cap = #"{"name":"few","count":\#(capCount),"style":\#(style)}"#
     return """
       {"version":"sim","categories":{"transactional":\(rules("defer", cap)),
       "security":\(rules("bypass", "")),"social":\(rules("drop", cap)),

@@ -196,9 +196,8 @@ final class Workload {
       document.off.insert(category)
     }
     if random.chance(70) { document.window = window() }
-    if random.chance(60) { document.zone = random.pick(SimZones.names) }
-    // A user's devices stay: what is held for one that is gone is another story.
-    for index in 0..<2 {
+    if random.chance(60) { document.zone = random.pick(scenario.zones) }
+    for index in 0..<2 where !scenario.losesDevices || random.chance(85) {
       var device = Document.Device(
         id: "\(user)-\(index)", isGranted: random.chance(93), off: [])
       if random.chance(8) { device.off.insert("transactional") }
@@ -210,7 +209,8 @@ final class Workload {
   /// Around now in some zone, so that it matters.
   private func window() -> Document.Window {
     let zone = SimZones.offsetSeconds(
-      random.pick(SimZones.names), version: surroundings.zonesVersion)
+      random.pick(scenario.zones), version: surroundings.zonesVersion,
+      atMs: surroundings.wall.nowMs)
     let now = (surroundings.wall.nowMs / 60_000 + zone / 60) % 1_440
     let start = (now + random.within(-50...20) + 1_440) % 1_440
     return Document.Window(

@@ -69,6 +69,13 @@ final class Fleet {
     isEnding = true
     for instance in instances { instance.kill() }
     while instances.contains(where: { !$0.hasEnded }), world.step(untilMs: world.nowMs) {}
+    // Each holds on to this.
+    for instance in instances { instance.onEnd = {} }
+    instances = []
+  }
+
+  var isRestoring: Bool {
+    alive.flatMap(\.lanes).contains { $0.counters[.restoringPartitions] > 0 }
   }
 
   /// What is remembered of owned partitions is what there is to remember, and no more.

@@ -23,7 +23,7 @@ final class Surroundings {
     } catch {
       preconditionFailure("the simulation's policy: \(error)")
     }
-    wall = WallTime(world, startMs: Scenario.wallStartMs, speed: scenario.speed)
+    wall = WallTime(world, startMs: scenario.wallStartMs, speed: scenario.speed)
   }
 
   func note(_ lane: Lane, startedAtMs: Int64) -> LaneNotes {
@@ -106,12 +106,9 @@ final class GateInstance: Machine {
     let notes = surroundings.note(lane, startedAtMs: startedAtMs)
     let source = SimCandidates(
       lane, partitionCount: scenario.partitions, random: fork(), of: self)
-    let sink = SimSink(
-      notes, transactionalID: "gate.\(instanceID).\(lane)", sequence: surroundings.sequence,
-      of: self)
     let stateTopic = SimStateTopic(lane, random: fork(), of: self)
     let receipts = lane == .ordinary ? SimReceipts(of: self) : nil
-    watch(notes, source, sink, receipts)
+    watch(notes, source, receipts)
     let holds = lane == .ordinary ? makeHolds(state) : nil
     let engine = Engine(
       lane: lane, policy: surroundings.policy, preferences: preferences, zones: zones,
@@ -123,8 +120,8 @@ final class GateInstance: Machine {
           state: state, partitionCount: scenario.partitions, seed: random.next()))
     }
     lanes.append(Running(lane: lane, control: control, counters: counters, state: state))
-    startFiber("\(lane)") { [self] in
-      let loop = GateLoop(
+    func run<Sink: DecisionSink>(_ sink: Sink) -> LaneEnd {
+      GateLoop(
         source: source, sink: sink, clock: clock, decider: engine, state: state,
         stateSource: stateTopic, holds: holds, receipts: intake,
         settings: LoopSettings(
@@ -132,8 +129,17 @@ final class GateInstance: Machine {
           transactionTimeoutMs: SimTimes.transactionMs,
           staleMsMax: lane == .ordinary ? SimTimes.staleMs : nil, sweepIntervalMs: 5_000),
         counters: counters, control: control, readiness: readiness, epochs: epochs,
-        onEvent: { [self] event in heard(event, lane) })
-      let end = loop.run()
+        onEvent: { [self] event in heard(event, lane) }
+      ).run()
+    }
+    let sequence = surroundings.sequence
+    startFiber("\(lane)") { [self] in
+      let end =
+        scenario.isExact
+        ? run(
+          SimSink(
+            notes, transactionalID: "gate.\(instanceID).\(lane)", sequence: sequence, of: self))
+        : run(SimLooseSink(notes, sequence: sequence, of: self))
       ends.append(end)
     }
   }
@@ -147,9 +153,9 @@ final class GateInstance: Machine {
 
   /// Lets those who check know what belongs together.
   private func watch(
-    _ notes: LaneNotes, _ source: SimCandidates, _ sink: SimSink, _ receipts: SimReceipts?
+    _ notes: LaneNotes, _ source: SimCandidates, _ receipts: SimReceipts?
   ) {
-    source.onTurn = { [world, unowned sink] in sink.turnMs = world.nowMs }
+    source.onTurn = { [world] in notes.turnMs = world.nowMs }
     receipts?.onBatch = { [surroundings] partition, offsets in
       notes.receipts.append((surroundings.sequence.next(), partition, offsets))
     }

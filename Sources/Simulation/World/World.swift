@@ -106,6 +106,15 @@ final class World {
 
   func after(ms: Int64, _ body: @escaping () -> Void) { add(.call(body), at: nowMs + ms) }
 
+  /// Nothing more happens. What was still to come holds on to those it was to happen to, and they to this
+  /// world: a sweep would keep every world it has been through.
+  func end() {
+    queue = EventQueue()
+    exchanges = [:]
+    (fate, passing) = ({ _ in Fate() }, { _, _ in })
+    (onBrokerChange, onRestart) = ({}, {})
+  }
+
   // MARK: Waiting, from a thread
 
   func sleep(ms: Int64) {
