@@ -56,15 +56,23 @@ public final class EvidenceReader: Sendable {
   }
 
   /// Everything of a notification, at most `limit` records of each kind; nil where nothing is indexed.
+  ///
+  /// - Parameter user: only what was decided of this one.
   public func notification(
-    _ id: String, limit: Int = 1000
+    _ id: String, user: String? = nil, limit: Int = 1000
   ) throws(StoreError) -> EvidenceNotification? {
     try readers.read { connection throws(SQLError) in
-      let rows = try AttemptTable(connection: connection).ofNotification(id, limit: limit)
+      let table = AttemptTable(connection: connection)
+      let rows =
+        if let user { try table.ofNotification(id, user: user, limit: limit) } else {
+          try table.ofNotification(id, limit: limit)
+        }
       let attempts = try AttemptLinks(connection: connection).linked(rows)
       let shown = Set(attempts.flatMap(\.receipts).map(\.sequence))
       let receipts = try ReceiptTable(connection: connection).ofNotification(id, limit: limit)
-      let others = receipts.filter { !shown.contains($0.sequence) }.map(EvidenceReceipt.init)
+      let others = receipts.filter { one in
+        !shown.contains(one.sequence) && (user == nil || one.userID == user)
+      }.map(EvidenceReceipt.init)
       guard !attempts.isEmpty || !others.isEmpty else { return nil }
       return EvidenceNotification(attempts: attempts, otherReceipts: others)
     }

@@ -133,7 +133,7 @@ class Browser:
         metrics = self.command("Page.getLayoutMetrics")
         content = metrics["cssContentSize"]["width"]
         expect(content <= self.width, f"{name} is {content} wide on a screen of {self.width}")
-        for control in self.all(".button, .switch"):
+        for control in filter(lambda one: one.is_displayed(), self.all(".button, .switch")):
             expect(control.size["height"] >= 44, f"{name}: {control.text!r} is too low for a finger")
         script = "script" if self.has_script else "no-script"
         path = self.pictures / f"{self.look}{name}-{self.width_name}-{script}.png"

@@ -36,7 +36,7 @@ def prepare(service):
     body = {"platform": "ios", "os_permission": "granted", "region": "DE"}
     for number, text in enumerate(HOSTILE):
         records += hostile(enemy, text, number, now_ms)
-        service.api("PUT", f"/v1/users/{urllib.parse.quote(enemy)}/devices/{urllib.parse.quote(text, safe='')}", body)
+        service.api("PUT", f"/v1/users/{urllib.parse.quote(enemy, safe='')}/devices/{urllib.parse.quote(text, safe='')}", body)
     for record in records:
         service.topics.write(record)
     service.topics.end_hold(user, "n-held", device)

@@ -71,6 +71,32 @@ import Testing
     #expect(try #require(lag.freshAtMs) > EvidenceWorld.startMs)
   }
 
+  /// A reader that began anew knows no better than the one before it until it has come to the end; nor
+  /// does one that reaches nobody, whose lag is to grow and not to be missing.
+  @Test func howFarItWasOutlivesARestart() throws {
+    try broker.create()
+    try broker.write(drops(0..<10), to: .dropped)
+    try index { world.index.counters.freshAtMs != nil }
+    let before = try #require(try world.reader.lag().freshAtMs)
+    let unknown = EvidenceLag(freshAtMs: nil, recordsBehind: 7, newestMs: nil)
+    let batch = IndexBatch(progress: unknown)
+    let erased = world.index.store.erased
+    try world.index.store.writer.perform { connection throws(SQLError) in
+      try BatchWriter(connection: connection).write(batch, erased: erased, nowMs: 0)
+    }
+    let lag = try world.reader.lag()
+    #expect(lag.freshAtMs == before && lag.recordsBehind == 7)
+    try world.reopen()
+    #expect(world.index.counters.freshAtMs == nil)
+    var nowhere = KafkaProperties()
+    try nowhere.require("bootstrap.servers", "127.0.0.1:1", because: "nobody is there")
+    try world.index.start(
+      properties: nowhere, topics: TopicNames(),
+      log: Logger(format: .json, levelMin: .error, sink: { _ in }), onEvent: { _ in })
+    defer { world.index.stop() }
+    try wait(for: "what is known from before", { world.index.counters.freshAtMs == before })
+  }
+
   @Test func aTopicThatIsNotThereIsWaitedForAndHoldsUpNone() throws {
     try broker.create([.approved, .deferred, .dropped, .preferences])
     try broker.write(drops(0..<10), to: .dropped)

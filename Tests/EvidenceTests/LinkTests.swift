@@ -46,6 +46,19 @@ import Testing
     #expect(try world.reader.notification("n-3") == nil)
   }
 
+  @Test func oneUsersPartOfACampaignIsFoundAmongMany() throws {
+    try world.take(
+      "dropped",
+      (0..<20).map { number in
+        let value = decision("dropped", "expired", user: "u-\(number)", device: "d-\(number)")
+        return Sample(Int64(number), key: "u-\(number)", value)
+      })
+    #expect(try world.reader.notification("n-1", limit: 5)?.attempts.count == 5)
+    let own = try #require(try world.reader.notification("n-1", user: "u-19", limit: 5))
+    #expect(own.attempts.map(\.userID) == ["u-19"])
+    #expect(try world.reader.notification("n-1", user: "u-20") == nil)
+  }
+
   @Test func aRejectionKeepsTheProvidersOwnName() throws {
     try world.take("approved", [Sample(0, key: "u-1", decision("approved", "ok"))])
     try world.take(

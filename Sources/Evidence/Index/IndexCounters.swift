@@ -34,7 +34,7 @@ public final class IndexCounters: Sendable {
   /// Offsets not read yet, when last asked; nil: never asked.
   public var recordsBehind: Int64? { Self.known(behind) }
   /// Everything that was on the topics at this instant is indexed, milliseconds since the epoch; nil:
-  /// not so since the process started. It stays where it is while reading stands still.
+  /// that was never so, or another process indexes. It stays where it is while reading stands still.
   public var freshAtMs: Int64? { Self.known(fresh) }
 
   private static func known(_ word: borrowing Atomic<Int64>) -> Int64? {

@@ -64,6 +64,7 @@ final class IndexThread: @unchecked Sendable {
 
   private func run() {
     guard waitForTurn() else { return }
+    recallProgress()
     while !isStopping {
       do throws(ConfigurationError) {
         let session = try IndexSession(
@@ -81,6 +82,17 @@ final class IndexThread: @unchecked Sendable {
       try index.endTurn()
     } catch {
       if error != .closed { log.error("A turn cannot be given back.", ["error": "\(error)"]) }
+    }
+  }
+
+  /// How far the process before this one came: the lag goes on from there, and not from nothing.
+  private func recallProgress() {
+    do throws(StoreError) {
+      let freshAtMs = try index.reader.lag().freshAtMs
+      index.counters.set(EvidenceLag(freshAtMs: freshAtMs, recordsBehind: nil, newestMs: nil))
+    } catch {
+      guard error != .closed else { return }
+      log.error("How far the index is cannot be read.", ["error": "\(error)"])
     }
   }
 

@@ -126,10 +126,12 @@ struct BatchWriter {
       ])
   }
 
+  /// What was indexed up to an instant stays so: a reader that began anew and has not come to the end
+  /// yet does not know, and takes nothing back.
   private func save(_ progress: EvidenceLag) throws(SQLError) {
     try connection.run(
       """
-      UPDATE progress SET fresh_at_ms = $1, records_behind = $2, newest_ms = CASE
+      UPDATE progress SET fresh_at_ms = COALESCE($1, fresh_at_ms), records_behind = $2, newest_ms = CASE
         WHEN newest_ms IS NULL OR newest_ms < $3 THEN $3 ELSE newest_ms END WHERE id = 1
       """,
       [

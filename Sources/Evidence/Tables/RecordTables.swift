@@ -104,6 +104,18 @@ struct AttemptTable {
     ) { row throws(SQLError) in try AttemptRow(row) }
   }
 
+  /// The same of one user: an id may stand for a campaign that goes to many.
+  func ofNotification(_ id: String, user: String, limit: Int) throws(SQLError) -> [AttemptRow] {
+    try connection.all(
+      """
+      SELECT a.sequence, s.topic, s.partition_number, a.kafka_offset, s.content, a.at_ms,
+        a.user_id, a.notification_id, a.device_id, a.is_readable, a.packing, a.plain_bytes, a.record
+      FROM attempts a JOIN sources s ON s.source = a.source
+      WHERE a.notification_id = $1 AND a.user_id = $2 ORDER BY a.at_ms, a.sequence LIMIT $3
+      """, [.text(id), .text(user), .integer(Int64(limit))]
+    ) { row throws(SQLError) in try AttemptRow(row) }
+  }
+
   /// What was decided of a notification on one device.
   func ofNotification(
     _ id: String, device: String, limit: Int

@@ -39,6 +39,6 @@ enum ServedEvidence {
       "everything up to \(max(0, SystemTime.wallClockMs() - $0) / 1000) s ago is indexed"
     }
     return ReadinessCheck(
-      name: "evidence (\(behind), \(fresh ?? "not read to the end since the start"))")
+      name: "evidence (\(behind), \(fresh ?? "never read to the end"))")
   }
 }

@@ -34,17 +34,21 @@ enum StoreCommands {
     let opened = try OpenStore(store, isReading: true)
     defer { opened.service.close() }
     let found: String?
+    var behind: [String] = []
     do throws(StoreError) {
       let reader = try evidence.map { (database) throws(StoreError) in
         try EvidenceReader(reading: database)
       }
       defer { reader?.close() }
-      found = try body(opened.desk(evidence: reader))
+      let desk = opened.desk(evidence: reader)
+      found = try body(desk)
+      if found == nil { behind = try ExplainText(desk: desk, language: "en").behind() }
     } catch {
       throw CommandFailure(OpenStore.exitCode(error), "\(error)")
     }
     guard let found else {
-      throw CommandFailure(ExitCode.noInput, "nothing is on record of such a user or notification")
+      let told = ["nothing is on record of such a user or notification"] + behind
+      throw CommandFailure(ExitCode.noInput, told.joined(separator: ". "))
     }
     Process.print(found + "\n", to: STDOUT_FILENO)
     return ExitCode.ok

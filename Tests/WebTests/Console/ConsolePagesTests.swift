@@ -173,10 +173,18 @@ import Testing
         (EvidenceLag(freshAtMs: nil, recordsBehind: nil, newestMs: nil), "has not said"),
         (EvidenceLag(freshAtMs: now, recordsBehind: 0, newestMs: now), "is up to date"),
         (EvidenceLag(freshAtMs: now - 60_000, recordsBehind: 812, newestMs: now), "812 records"),
+        (EvidenceLag(freshAtMs: now - 60_000, recordsBehind: 0, newestMs: now), "is not known"),
       ]
       for (lag, words) in table {
         world.evidence.set { $0.lag = lag }
-        #expect(world.get("/console/users/u-1").body.contains(words))
+        for path in ["users/u-1", "devices/d-1", "notifications/gone"] {
+          let body = world.get("/console/\(path)").body
+          #expect(body.contains(words), "\(path)")
+          // At the top too, where whoever misses something looks.
+          let isTold = body.contains("What was decided or received since is not shown yet.")
+          #expect(isTold == !words.contains("up to date"), "\(path) \(words)")
+        }
+        #expect(world.get("/console?q=gone").body.contains(words))
       }
     }
   }

@@ -185,6 +185,43 @@ import Testing
     }
   }
 
+  // MARK: Pages
+
+  /// More changes than fit on a page, with decisions among them: every one of both is on some page, once.
+  @Test func noChangeIsLeftOutBetweenPages() throws {
+    try withConsole { world in
+      var attempts: [EvidenceAttempt] = []
+      let count = SupportDesk.pageChanges * 2 + 30
+      for number in 0..<count {
+        world.api.clock.advance(ms: 1)
+        choose(world, "social", number % 2 == 0 ? "user-off" : "user-on")
+        if number % 50 == 0 {
+          attempts.append(.made(Int64(number + 1), notification: "n-\(number)", atMs: world.nowMs))
+        }
+      }
+      world.evidence.set { $0.attempts = attempts }
+      var changes: [Int64] = []
+      var decisions: [Int64] = []
+      var place: (before: EvidenceCursor, untilMs: Int64)?
+      repeat {
+        let story = try #require(
+          try world.api.desk.user(
+            Identifier("u-1"), before: place?.before, untilMs: place?.untilMs ?? .max))
+        for item in story.timeline.items {
+          switch item {
+          case .decisions(let group): decisions += group.map(\.sequence)
+          case .change(let row): changes.append(row.sequence)
+          }
+        }
+        place = story.next.map { ($0, story.nextUntilMs) }
+      } while place != nil && changes.count < 2 * count
+      let all = try #require(
+        try world.api.service.audit(of: Identifier("u-1"), limit: 10 * count))
+      #expect(changes == all.map(\.sequence).reversed())
+      #expect(decisions == attempts.map(\.sequence).reversed())
+    }
+  }
+
   // MARK: The same as JSON and on a terminal
 
   @Test func theAPISaysTheSameWithoutWhatIsPrivate() throws {
@@ -242,6 +279,20 @@ import Testing
       #expect(one.contains("n-no") && !one.contains("n-yes"))
       #expect(try text.notification(Identifier("n-no"), user: Identifier("other")) == nil)
       #expect(try text.user(Identifier("nobody"), limit: 10) == nil)
+      #expect(story.contains("System permission: –") && story.contains("UTC"))
+      #expect(story.contains("has not said how far it is"), "an index that is behind says so")
+      world.evidence.set {
+        $0.lag = EvidenceLag(freshAtMs: world.nowMs, recordsBehind: 0, newestMs: nil)
+        $0.attempts = (0..<600).map { number in
+          .made(Int64(number), notification: "same", user: "u-\(number)", atMs: world.nowMs)
+        }
+      }
+      let fresh = try #require(try text.user(Identifier("u-1"), limit: 1))
+      #expect(!fresh.contains("has not said"))
+      let late = try text.notification(Identifier("same"), user: Identifier("u-599"))
+      #expect(late?.contains("account_opted_out") == true, "one of very many of the same id")
+      let page = world.get("/console/notifications/same").body
+      #expect(page.contains("Only the first 500 decisions are shown."))
       let chinese = ExplainText(desk: world.api.desk, language: "zh")
       #expect(try #require(try chinese.user(Identifier("u-1"), limit: 1)).contains("此刻会发生什么"))
     }

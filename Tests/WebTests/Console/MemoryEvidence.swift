@@ -40,9 +40,12 @@ final class MemoryEvidence: EvidenceSource {
     Self.page(try read().attempts.filter { $0.deviceID == id }, before, limit)
   }
 
-  func notification(_ id: String, limit: Int) throws(StoreError) -> EvidenceNotification? {
+  func notification(
+    _ id: String, user: String?, limit: Int
+  ) throws(StoreError) -> EvidenceNotification? {
     let now = try read()
-    let attempts = now.attempts.filter { $0.notificationID == id }
+    let attempts = now.attempts
+      .filter { $0.notificationID == id && (user == nil || $0.userID == user) }
       .sorted { ($0.atMs, $0.sequence) < ($1.atMs, $1.sequence) }
     let others = now.otherReceipts.filter { $0.notificationID == id }
     guard !attempts.isEmpty || !others.isEmpty else { return nil }

@@ -18,7 +18,9 @@ struct BarChart: Sendable {
 
   private static let width = 760.0
   private static let height = 250.0
-  private static let left = 52.0
+  private static let left = 60.0
+  /// Half a label, which stands in the middle under the last bar.
+  private static let right = 20.0
   private static let top = 10.0
   private static let bottom = 26.0
 
@@ -38,7 +40,7 @@ struct BarChart: Sendable {
   }
 
   private var plotHeight: Double { Self.height - Self.top - Self.bottom }
-  private var step: Double { (Self.width - Self.left) / Double(max(names.count, 1)) }
+  private var step: Double { (Self.width - Self.left - Self.right) / Double(max(names.count, 1)) }
 
   private func y(_ value: Int64, _ most: Int64) -> Double {
     Self.top + plotHeight * (1 - Double(value) / Double(most))

@@ -9,7 +9,9 @@ public protocol EvidenceSource: Sendable {
   func device(
     _ id: String, before: EvidenceCursor?, limit: Int
   ) throws(StoreError) -> EvidencePage
-  func notification(_ id: String, limit: Int) throws(StoreError) -> EvidenceNotification?
+  func notification(
+    _ id: String, user: String?, limit: Int
+  ) throws(StoreError) -> EvidenceNotification?
   func outcomes(fromMs: Int64, toMs: Int64) throws(StoreError) -> [OutcomeCount]
   func holdsDue(fromMs: Int64, toMs: Int64) throws(StoreError) -> [HoldsDue]
   func lag() throws(StoreError) -> EvidenceLag

@@ -16,7 +16,7 @@ public struct ExplainText: Sendable {
   /// Nil where nothing is known of the user.
   public func user(_ id: Identifier, limit: Int) throws(StoreError) -> String? {
     guard let story = try desk.user(id, limit: limit) else { return nil }
-    var lines = ["\(words[StoryPhrase.user]) \(Self.plain(id.text))", ""]
+    var lines = ["\(words[StoryPhrase.user]) \(Self.plain(id.text))"] + (try behind()) + [""]
     lines += now(story.now)
     lines += ["", words[StoryPhrase.timelineTitle]]
     if desk.evidence == nil { lines.append("  " + words[FramePhrase.noIndexText]) }
@@ -27,21 +27,26 @@ public struct ExplainText: Sendable {
       case .change(let row): lines.append(change(row))
       }
     }
+    if story.next != nil { lines.append("  " + words[StoryPhrase.thereIsMore]) }
     return lines.joined(separator: "\n")
   }
 
   /// One notification of the user; nil where none is on record.
   public func notification(_ id: Identifier, user: Identifier) throws(StoreError) -> String? {
-    guard let story = try desk.notification(id.text) else { return nil }
-    let own = story.attempts.filter { $0.userID == user.text }
-    guard !own.isEmpty else { return nil }
-    return
-      (["\(words[StoryPhrase.notification]) \(Self.plain(id.text))"] + own.flatMap(attempt))
-      .joined(separator: "\n")
+    guard let story = try desk.notification(id.text, user: user.text), !story.attempts.isEmpty
+    else { return nil }
+    let head = ["\(words[StoryPhrase.notification]) \(Self.plain(id.text))"]
+    return (head + (try behind()) + story.attempts.flatMap(attempt)).joined(separator: "\n")
+  }
+
+  /// One line that says that what is newest is not shown yet; none where everything is.
+  public func behind() throws(StoreError) -> [String] {
+    guard let text = try desk.state()?.behind(desk.nowMs(), words) else { return [] }
+    return ["\(text). \(words[FramePhrase.behindText])"]
   }
 
   private func now(_ answer: NowAnswer) -> [String] {
-    var lines = ["\(words[StoryPhrase.nowTitle]) (\(ConsoleContext.text(answer.atMs)) UTC)"]
+    var lines = ["\(words[StoryPhrase.nowTitle]) (\(ConsoleContext.utc(answer.atMs)))"]
     for device in answer.devices {
       lines.append("  " + (device.map(name) ?? words[StoryPhrase.noDevice]))
       for category in Category.allCases {
@@ -51,7 +56,7 @@ public struct ExplainText: Sendable {
         lines.append("      " + meaning(decision.reason))
         if let until = decision.deliverAfterMs {
           lines.append(
-            "      " + words[StoryPhrase.heldUntil, ("time", ConsoleContext.text(until))])
+            "      " + words[StoryPhrase.heldUntil, ("time", ConsoleContext.utc(until))])
         }
         lines += others(decision.blockedBy, decision.reason, indent: "      ")
       }
@@ -62,7 +67,7 @@ public struct ExplainText: Sendable {
   // MARK: Decisions
 
   private func attempt(_ attempt: EvidenceAttempt) -> [String] {
-    var head = [ConsoleContext.text(attempt.atMs)]
+    var head = [ConsoleContext.utc(attempt.atMs)]
     if let id = attempt.notificationID { head.append(Self.plain(id)) }
     head.append(Self.plain(words.category(attempt.category)))
     if let device = attempt.deviceID { head.append(name(device)) }
@@ -78,20 +83,48 @@ public struct ExplainText: Sendable {
       lines.append("    \(words[StoryPhrase.remedy]): \(words[entry.remedy])")
     }
     lines += others(attempt.blockedBy, attempt.reason, indent: "    ")
+    lines += details(attempt)
     if let until = attempt.deliverAfterMs {
-      lines.append("    " + words[StoryPhrase.heldUntil, ("time", ConsoleContext.text(until))])
+      lines.append("    " + words[StoryPhrase.heldUntil, ("time", ConsoleContext.utc(until))])
     }
     if let held = attempt.held {
       lines.append(
         "    "
           + words[
-            StoryPhrase.wasHeld, ("from", ConsoleContext.text(held.decidedAtMs)),
-            ("to", ConsoleContext.text(held.deliverAfterMs))])
+            StoryPhrase.wasHeld, ("from", ConsoleContext.utc(held.decidedAtMs)),
+            ("to", ConsoleContext.utc(held.deliverAfterMs))])
     }
     if let newer = attempt.supersededBy {
       lines.append("    \(words[StoryPhrase.supersededBy]) \(Self.plain(newer))")
     }
-    return lines + receipts(attempt)
+    return lines + values(attempt) + receipts(attempt)
+  }
+
+  private func details(_ attempt: EvidenceAttempt) -> [String] {
+    var lines: [String] = []
+    if let detail = attempt.detail {
+      let member = attempt.detailMember.map { ", \($0)" } ?? ""
+      lines.append("\(words[StoryPhrase.detail]): \(detail)\(member)")
+    }
+    if let cap = attempt.cap {
+      let frees = cap.freesAtMs.map {
+        words[StoryPhrase.capFrees, ("time", ConsoleContext.utc($0))]
+      }
+      let name = words[StoryPhrase.capName, ("name", cap.name)]
+      lines.append(words.sentence([name] + (frees.map { [$0] } ?? [])))
+    }
+    return lines.map { "    " + Self.plain($0) }
+  }
+
+  /// The five values of what did not go, as the console marks them.
+  private func values(_ attempt: EvidenceAttempt) -> [String] {
+    let isAboutDevice = ReasonRegistry.shared[attempt.reason]?.isAboutDevice ?? true
+    guard attempt.outcome != .approved, isAboutDevice else { return [] }
+    let context = ConsoleContext(
+      words: words, nowMs: desk.nowMs(), bearer: nil, here: "", index: nil,
+      localTime: { [panel = desk.panel] in panel.localTime($0, in: $1) })
+    let lines = ValuesView(context: context).lines(attempt.values, atMs: attempt.atMs)
+    return ["    \(words[StoryPhrase.valuesTitle]):"] + lines.map { "      " + Self.plain($0) }
   }
 
   /// Two lines of every approval, so that neither is taken for the other.
@@ -107,13 +140,13 @@ public struct ExplainText: Sendable {
     if let provider {
       let phrase: StoryPhrase = provider.kind == .accepted ? .acceptedMark : .rejectedMark
       let code = provider.code.map { ", " + Self.plain($0) } ?? ""
-      lines.append("    \(words[phrase]): \(ConsoleContext.text(provider.atMs))\(code)")
+      lines.append("    \(words[phrase]): \(ConsoleContext.utc(provider.atMs))\(code)")
     } else {
       lines.append("    " + words[StoryPhrase.noAnswer])
     }
     lines.append(
       "    "
-        + (seen.map { "\(words[StoryPhrase.seenMark]): \(ConsoleContext.text($0.atMs))" }
+        + (seen.map { "\(words[StoryPhrase.seenMark]): \(ConsoleContext.utc($0.atMs))" }
           ?? words[StoryPhrase.notSeen]))
     return lines
   }
@@ -125,7 +158,7 @@ public struct ExplainText: Sendable {
   }
 
   private func change(_ row: AuditRow) -> String {
-    var parts = [ConsoleContext.text(row.recordedAtMs), words.value(row.kind.rawValue)]
+    var parts = [ConsoleContext.utc(row.recordedAtMs), words.value(row.kind.rawValue)]
     if let category = row.category { parts.append(words.category("\(category.name)")) }
     if let device = row.scope.deviceID { parts.append(name(device.text)) }
     parts.append("\(words.value(row.before)) → \(words.value(row.after))")

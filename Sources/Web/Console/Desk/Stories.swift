@@ -22,6 +22,8 @@ struct NotificationStory: Sendable {
   var notificationID: String
   var attempts: [EvidenceAttempt]
   var otherReceipts: [EvidenceReceipt]
+  /// False: there are more than these.
+  var isWhole = true
   var index: IndexState?
 }
 

@@ -42,13 +42,23 @@ public struct SupportDesk: Sendable {
     let user = try service.user(id)
     let page = try evidence?.timeline(user: id.text, before: before, limit: limit)
     guard user != nil || before != nil || page?.attempts.isEmpty == false else { return nil }
-    let next = page?.next
-    let fromMs = next == nil ? Int64.min : page?.attempts.last?.atMs ?? Int64.min
-    let changes = try service.recentAudit(
-      of: id, recordedFromMs: fromMs, toMs: untilMs, limit: Self.pageChanges)
+    var attempts = page?.attempts ?? []
+    var next = page?.next
+    var fromMs = next == nil ? Int64.min : attempts.last?.atMs ?? Int64.min
+    var changes = try service.recentAudit(
+      of: id, recordedFromMs: fromMs, toMs: untilMs, limit: Self.pageChanges + 1)
+    // The page ends at whichever is too many first, decisions or changes: none is left out unseen.
+    if changes.count > Self.pageChanges {
+      let cutMs = changes.removeLast().recordedAtMs
+      let shown = changes.filter { $0.recordedAtMs > cutMs }
+      if !shown.isEmpty { changes = shown }
+      attempts = attempts.filter { $0.atMs > cutMs }
+      fromMs = cutMs + 1
+      next = EvidenceCursor("\(fromMs)-0") ?? next
+    }
     return UserStory(
       userID: id, preferences: user, now: try now(id, user),
-      timeline: Timeline(page?.attempts ?? [], changes), next: next, nextUntilMs: fromMs,
+      timeline: Timeline(attempts, changes), next: next, nextUntilMs: fromMs,
       isFirstPage: before == nil, index: try state())
   }
 
@@ -56,13 +66,16 @@ public struct SupportDesk: Sendable {
     panel.ask(id, user, defaults: try service.defaults())
   }
 
-  func notification(_ id: String) throws(StoreError) -> NotificationStory? {
-    guard let found = try evidence?.notification(id, limit: Self.pageAttemptsMax) else {
-      return nil
-    }
+  /// - Parameter user: only what was decided of this one.
+  func notification(
+    _ id: String, user: String? = nil
+  ) throws(StoreError) -> NotificationStory? {
+    guard
+      let found = try evidence?.notification(id, user: user, limit: Self.pageAttemptsMax)
+    else { return nil }
     return NotificationStory(
       notificationID: id, attempts: found.attempts, otherReceipts: found.otherReceipts,
-      index: try state())
+      isWhole: found.attempts.count < Self.pageAttemptsMax, index: try state())
   }
 
   /// Nil where nothing is known under this id.
@@ -94,7 +107,7 @@ public struct SupportDesk: Sendable {
     {
       found.append(.user)
     }
-    if try evidence?.notification(id, limit: 1) != nil { found.append(.notification) }
+    if try evidence?.notification(id, user: nil, limit: 1) != nil { found.append(.notification) }
     if try service.holder(of: identifier) != nil {
       found.append(.device)
     } else if let page = try evidence?.device(id, before: nil, limit: 1), !page.attempts.isEmpty {
@@ -145,5 +158,17 @@ struct IndexState: Sendable, Equatable {
   func isFresh(_ nowMs: Int64) -> Bool {
     guard let freshAtMs = lag.freshAtMs else { return false }
     return nowMs - freshAtMs < 30_000
+  }
+
+  /// What is not shown yet, in words; nil where nothing is.
+  func behind(_ nowMs: Int64, _ words: ConsoleWords) -> String? {
+    guard !isFresh(nowMs) else { return nil }
+    guard let freshAtMs = lag.freshAtMs else { return words[FramePhrase.behindUnknown] }
+    let time = ConsoleContext.utc(freshAtMs)
+    // None were missing when last asked, and since then nobody has answered.
+    guard let records = lag.recordsBehind, records > 0 else {
+      return words[FramePhrase.behindUnanswered, ("time", time)]
+    }
+    return words[FramePhrase.behind, ("records", "\(records)"), ("time", time)]
   }
 }

@@ -38,13 +38,16 @@ struct ConsoleContext: Sendable {
 
   /// An instant, to the second, UTC; to the millisecond in the machine's form.
   func time(_ ms: Int64) -> HTML {
-    "<time datetime=\"\(Instant.text(ms))\">\(Self.text(ms))</time>"
+    "<time datetime=\"\(Instant.text(ms))\">\(Self.utc(ms))</time>"
   }
 
   /// The same without the day.
   func clock(_ ms: Int64) -> HTML {
     "<time datetime=\"\(Instant.text(ms))\">\(String(Instant.text(ms).dropFirst(11).prefix(8)))</time>"
   }
+
+  /// As it stands in a sentence, where a window's own clock may be told beside it.
+  static func utc(_ ms: Int64) -> String { "\(text(ms)) UTC" }
 
   static func text(_ ms: Int64) -> String {
     let text = Instant.text(ms)
@@ -143,14 +146,9 @@ struct ConsoleFrame {
   /// How far what is shown can be trusted to be everything.
   private var index: HTML {
     guard let index = context.index else { return .nothing }
-    guard !index.isFresh(context.nowMs) else {
+    guard let text = index.behind(context.nowMs, words) else {
       return "<span class=\"fresh\">\(words[FramePhrase.upToDate])</span>"
     }
-    guard let freshAtMs = index.lag.freshAtMs, let behind = index.lag.recordsBehind else {
-      return "<span class=\"stale\">\(words[FramePhrase.behindUnknown])</span>"
-    }
-    let text = words[
-      FramePhrase.behind, ("records", "\(behind)"), ("time", ConsoleContext.text(freshAtMs))]
     return "<span class=\"stale\">\(text)</span>"
   }
 

@@ -50,7 +50,7 @@ enum ConsoleStyle {
     .places { display: flex; gap: 4px; }
     .places a { padding: 10px; border-radius: 8px; text-decoration: none; }
     .places a:hover { background: var(--back); }
-    [aria-current=page] { color: inherit; font-weight: 600; }
+    [aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
     .foot { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: center;
       justify-content: space-between; max-width: 1080px; margin: 0 auto; padding: 16px;
       border-top: 1px solid var(--line); color: var(--soft); font-size: 14px; }
@@ -65,6 +65,7 @@ enum ConsoleStyle {
       border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shade); }
     .narrow { max-width: 460px; margin: 32px auto; }
     .stack { display: grid; gap: 14px; }
+    .stack .button { justify-content: center; }
     .heading { display: flex; flex-wrap: wrap; gap: 4px 16px; align-items: baseline;
       justify-content: space-between; margin: 0 0 14px; }
     .kind { color: var(--soft); font-size: 13px; font-weight: 600; letter-spacing: .04em; }
@@ -179,6 +180,8 @@ enum ConsoleStyle {
       html { scroll-padding-top: 8px; }
       .bar { position: static; }
       .places a { padding: 12px 8px; }
+      .chart svg { min-width: 0; }
+      .chart text { font-size: 22px; }
       .track { grid-template-columns: 1fr; gap: 6px; }
       .values { grid-template-columns: 1fr 1fr; }
       .now, .now tbody, .now tr, .now td, .now tbody th { display: block; }

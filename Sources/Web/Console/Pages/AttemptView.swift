@@ -82,7 +82,7 @@ struct AttemptView {
     if let cap = attempt.cap {
       facts.append("<b>\(words[StoryPhrase.capName, ("name", cap.name)])</b>")
       if let frees = cap.freesAtMs {
-        facts.append("\(words[StoryPhrase.capFrees, ("time", ConsoleContext.text(frees))])")
+        facts.append("\(words[StoryPhrase.capFrees, ("time", ConsoleContext.utc(frees))])")
       }
     }
     if let newer = attempt.supersededBy {
@@ -90,7 +90,7 @@ struct AttemptView {
     }
     if let approval = attempt.approval {
       if let before = approval.sendBeforeMs {
-        facts.append("\(words[StoryPhrase.sendBefore, ("time", ConsoleContext.text(before))])")
+        facts.append("\(words[StoryPhrase.sendBefore, ("time", ConsoleContext.utc(before))])")
       }
       if let how = approval.interruption {
         facts.append("\(words[StoryPhrase.interruption, ("how", words.value(how))])")
@@ -122,7 +122,7 @@ struct AttemptView {
   private func hold(_ attempt: EvidenceAttempt) -> HTML {
     var lines: [HTML] = []
     if let until = attempt.deliverAfterMs {
-      let text = words[StoryPhrase.heldUntil, ("time", ConsoleContext.text(until))]
+      let text = words[StoryPhrase.heldUntil, ("time", ConsoleContext.utc(until))]
       let next: HTML
       if let sequence = attempt.releasedAs {
         next = " · \(link(to: sequence, attempt, words[StoryPhrase.becameOf]))"
@@ -133,8 +133,8 @@ struct AttemptView {
     }
     if let held = attempt.held {
       let text = words[
-        StoryPhrase.wasHeld, ("from", ConsoleContext.text(held.decidedAtMs)),
-        ("to", ConsoleContext.text(held.deliverAfterMs))]
+        StoryPhrase.wasHeld, ("from", ConsoleContext.utc(held.decidedAtMs)),
+        ("to", ConsoleContext.utc(held.deliverAfterMs))]
       let first: HTML =
         attempt.heldAs.map { " · \(link(to: $0, attempt, words[StoryPhrase.heldThen]))" }
         ?? .nothing

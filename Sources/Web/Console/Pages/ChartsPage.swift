@@ -105,7 +105,7 @@ struct ChartsPage {
     }
     let chart = coming(quiet.fromMs, quiet.users.map { Int64($0) }, tone: 3, .quietTitle)
     let counted = words[
-      ChartPhrase.quietNow, ("time", ConsoleContext.text(quiet.atMs)),
+      ChartPhrase.quietNow, ("time", ConsoleContext.utc(quiet.atMs)),
       ("users", BarChart.grouped(Int64(quiet.population)))]
     return """
       \(chart.html)

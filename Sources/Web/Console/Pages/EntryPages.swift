@@ -18,6 +18,7 @@ struct SignInPage {
       <p class="soft">\(words[FramePhrase.signInText])</p>
       \(alert)
       <form method="post" action="\(context.link("/console/login"))" class="stack">
+      <input name="name" value="sendgate" autocomplete="username" hidden>
       <label for="token"><b>\(words[FramePhrase.token])</b> \
       <span class="soft">\(words[FramePhrase.tokenHelp])</span></label>
       <input id="token" name="token" type="password" required maxlength="256" \
@@ -85,7 +86,11 @@ struct MessagePage {
     let words = context.words
     return ConsoleFrame(context: context).page(
       title: words[title],
-      "<div class=\"card narrow\"><h1>\(words[title])</h1>\n<p>\(words[text])</p></div>")
+      """
+      \(ConsoleNotes.behind(context))
+      <div class="card narrow"><h1>\(words[title])</h1>
+      <p>\(words[text])</p></div>
+      """)
   }
 }
 

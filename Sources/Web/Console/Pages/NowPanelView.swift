@@ -16,12 +16,12 @@ struct NowPanelView {
     if let version = answer.preferenceVersion {
       at =
         words[
-          StoryPhrase.nowDocument, ("time", ConsoleContext.text(answer.atMs)),
+          StoryPhrase.nowDocument, ("time", ConsoleContext.utc(answer.atMs)),
           ("version", "\(version)"), ("policy", answer.policyVersion)]
     } else {
       at =
         words[
-          StoryPhrase.nowNoDocument, ("time", ConsoleContext.text(answer.atMs)),
+          StoryPhrase.nowNoDocument, ("time", ConsoleContext.utc(answer.atMs)),
           ("policy", answer.policyVersion)]
     }
     return """
@@ -75,7 +75,7 @@ struct NowPanelView {
       notes.append(entry.map { HTML.marked(words[$0.words]) } ?? "<code>\(decision.reason)</code>")
     }
     if let until = decision.deliverAfterMs {
-      notes.append("<b>\(words[StoryPhrase.until, ("time", ConsoleContext.text(until))])</b>")
+      notes.append("<b>\(words[StoryPhrase.until, ("time", ConsoleContext.utc(until))])</b>")
     }
     let others = decision.blockedBy.filter { $0 != decision.reason }
     if !others.isEmpty {

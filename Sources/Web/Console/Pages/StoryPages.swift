@@ -37,7 +37,7 @@ struct UserPage {
     let hasPassed = run.outcome == .passed
     let text = words[
       hasPassed ? StoryPhrase.selfTestPassed : .selfTestFailed,
-      ("time", ConsoleContext.text(run.atMs))]
+      ("time", ConsoleContext.utc(run.atMs))]
     let pill = AttemptView.pill(hasPassed ? .approved : .dropped, text)
     return "<a href=\"\(link)\">\(pill)</a>"
   }
@@ -74,12 +74,21 @@ struct NotificationPage {
     let main: HTML = """
       <div class="heading"><div><div class="kind">\(words[StoryPhrase.notification])</div>
       <h1><bdi>\(story.notificationID)</bdi></h1></div></div>
+      \(ConsoleNotes.behind(context))
       \(ReceiptTrack.legend(words))
       \(decisions)
+      \(rest)
       \(ReceiptTrack(context: context).others(story.otherReceipts))
       """
     return ConsoleFrame(context: context)
       .page(title: story.notificationID, query: story.notificationID, main)
+  }
+
+  /// An id that went to many: all of a user's decisions stand on the user's page.
+  private var rest: HTML {
+    guard !story.isWhole else { return .nothing }
+    let text = words[StoryPhrase.onlyFirst, ("number", "\(story.attempts.count)")]
+    return "<p class=\"notice\">\(text)</p>"
   }
 
   private func about(_ attempt: EvidenceAttempt) -> HTML {
@@ -122,10 +131,18 @@ struct DevicePage {
 /// Pieces of more than one page.
 enum ConsoleNotes {
   static func noIndex(_ context: ConsoleContext) -> HTML {
-    guard context.index == nil else { return .nothing }
+    guard context.index == nil else { return behind(context) }
     let words = context.words
     return """
       <p class="notice"><b>\(words[FramePhrase.noIndex]).</b> \(words[FramePhrase.noIndexText])</p>
+      """
+  }
+
+  /// At the top, since somebody who looks for what is not there yet would take it for never sent.
+  static func behind(_ context: ConsoleContext) -> HTML {
+    guard let text = context.index?.behind(context.nowMs, context.words) else { return .nothing }
+    return """
+      <p class="notice" role="status"><b>\(text).</b> \(context.words[FramePhrase.behindText])</p>
       """
   }
 

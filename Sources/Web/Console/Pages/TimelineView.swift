@@ -21,7 +21,7 @@ struct TimelineView {
     }
     let sections = days.map { day, items -> HTML in
       """
-      <h3 class="day">\(day)</h3>
+      <h3 class="day">\(day) UTC</h3>
       <ol class="story">
       \(items)</ol>
 
@@ -88,7 +88,7 @@ struct TimelineView {
     }
     // Known later than it was made: on a phone that was offline, say.
     if abs(row.recordedAtMs - row.atMs) > 60_000 {
-      parts.append("\(words[StoryPhrase.madeAt, ("time", ConsoleContext.text(row.atMs))])")
+      parts.append("\(words[StoryPhrase.madeAt, ("time", ConsoleContext.utc(row.atMs))])")
     }
     return "<li class=\"change\"><p>\(HTML.joined(parts, by: " · "))</p></li>\n"
   }

@@ -37,6 +37,14 @@ struct ValuesView {
     }
   }
 
+  /// The same as lines of text.
+  func lines(_ values: EvidenceValues, atMs: Int64) -> [String] {
+    Value.allCases.map { value in
+      let (name, main, more) = text(value, values, atMs)
+      return "\(words[name]): \(words.sentence([main] + more))"
+    }
+  }
+
   private func text(
     _ value: Value, _ values: EvidenceValues, _ atMs: Int64
   ) -> (name: StoryPhrase, main: String, more: [String]) {
@@ -80,9 +88,12 @@ struct ValuesView {
     if let isInside = quiet.isInside {
       var place = words[isInside ? StoryPhrase.inside : .outside]
       if let ends = quiet.endsAtMs {
-        place = words.sentence([
-          place, words[StoryPhrase.endsAt, ("time", ConsoleContext.text(ends))],
-        ])
+        // By the window's own clock, as its start and end are.
+        let there = quiet.timezone.flatMap { context.localTime(ends, $0) }
+        let end =
+          there.map { words[StoryPhrase.endsThere, ("time", $0)] }
+          ?? words[StoryPhrase.endsAt, ("time", ConsoleContext.utc(ends))]
+        place = words.sentence([place, end])
       }
       more.append(place)
     }

@@ -140,7 +140,7 @@ enum ValuePhrase: String, Bilingual {
     case .deviceRemoved: ("Device removed", "设备已移除")
     case .deviceSync: ("State of the device", "设备状态")
     case .tokenStatus: ("Push token", "推送令牌")
-    case .suppression: ("Hold", "限制")
+    case .suppression: ("Restriction", "限制")
     case .promptShown: ("System's permission prompt", "系统权限弹窗")
     case .defaultSet: ("Default", "默认设置")
     case .erasure: ("Erasure", "删除")

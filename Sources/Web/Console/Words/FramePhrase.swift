@@ -7,7 +7,7 @@ enum FramePhrase: Bilingual {
   case charts, selfTest, reasons, home, skip, language
   case notFoundTitle, notFoundText, busyTitle, busyText, tooManyTitle, tooManyText
   case badFormTitle, badFormText, noIndex, noIndexText
-  case upToDate, behind, behindUnknown
+  case upToDate, behind, behindUnknown, behindUnanswered, behindText
   case homeTitle, homeText
 
   var words: (english: String, chinese: String) {
@@ -74,6 +74,16 @@ enum FramePhrase: Bilingual {
       ("The index is behind: {records} records, up to {time}", "索引滞后：还有 {records} 条记录，截至 {time}")
     case .behindUnknown:
       ("The index has not said how far it is", "索引尚未报告进度")
+    case .behindUnanswered:
+      (
+        "The index reaches up to {time}; how much is missing is not known",
+        "索引截至 {time}，尚缺多少未知"
+      )
+    case .behindText:
+      (
+        "What was decided or received since is not shown yet.",
+        "此后的决定与回执尚未显示。"
+      )
     case .homeTitle: ("Why did it arrive, or why not?", "为什么收到了，或者没有收到？")
     case .homeText:
       (

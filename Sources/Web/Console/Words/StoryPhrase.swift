@@ -3,13 +3,13 @@ enum StoryPhrase: Bilingual {
   case user, notification, device, noCategory, noDevice
   case approved, deferred, dropped
   case nowTitle, nowText, nowDocument, nowNoDocument, wouldGo, wouldWait, wouldNot, until
-  case timelineTitle, timelineEmpty, older, newest
+  case timelineTitle, timelineEmpty, older, newest, onlyFirst, thereIsMore
   case acceptedMark, acceptedMeans, seenMark, seenMeans, approvedMark
   case noAnswer, notSeen, rejectedMark, otherReceipt, selfTestOnly
   case whoCanAct, remedy, alsoBlocked, unreadableRecord
   case valuesTitle, valueChoice, valuePermission, valueToken, valueQuiet, valueSuppression
   case effectiveOn, effectiveOff, ofAccount, ofDevice, noWindow, localTime, inside, outside, endsAt,
-    invalidWindow
+    endsThere, invalidWindow
   case heldUntil, stillHeld, becameOf, wasHeld, heldThen, supersededBy, capName, capFrees, detail
   case sendBefore, interruption
   case policyVersion, preferenceVersion, zonesVersion, gateVersion, record
@@ -51,6 +51,13 @@ enum StoryPhrase: Bilingual {
     case .timelineEmpty: ("Nothing is on record.", "没有记录。")
     case .older: ("Older", "更早")
     case .newest: ("Newest", "最新")
+    case .onlyFirst:
+      (
+        "Only the first {number} decisions are shown. All of one user's stand on the user's page.",
+        "仅显示最初的 {number} 个决定。某位用户的全部决定见其用户页面。"
+      )
+    case .thereIsMore:
+      ("There is more before that: --limit, or the console.", "更早的内容请用 --limit 或控制台查看。")
     case .acceptedMark: ("Accepted by the provider", "推送服务商已接收")
     case .acceptedMeans:
       (
@@ -80,7 +87,7 @@ enum StoryPhrase: Bilingual {
     case .valuePermission: ("System permission", "系统权限")
     case .valueToken: ("Push token", "推送令牌")
     case .valueQuiet: ("Quiet hours", "免打扰时段")
-    case .valueSuppression: ("Hold", "限制")
+    case .valueSuppression: ("Restriction", "限制")
     case .effectiveOn: ("on", "开")
     case .effectiveOff: ("off", "关")
     case .ofAccount: ("account: {value}", "账户：{value}")
@@ -90,6 +97,7 @@ enum StoryPhrase: Bilingual {
     case .inside: ("inside", "处于时段内")
     case .outside: ("outside", "处于时段外")
     case .endsAt: ("ends {time}", "结束于 {time}")
+    case .endsThere: ("ends {time} there", "当地时间 {time} 结束")
     case .invalidWindow: ("cannot be read", "无法读取")
     case .heldUntil: ("Held until {time}", "暂存至 {time}")
     case .stillHeld: ("Still waiting", "仍在等待")
