@@ -27,6 +27,9 @@ import Testing
     Found(seed: 1426, steps: 1_908, faultSteps: 2_000, faults: [0, 1, 3, 4, 6, 7]),
     // A zombie read receipts once more, and they took their place behind what their committer decided.
     Found(seed: 3844, steps: 1_744, faultSteps: 2_000, faults: [0, 1, 2, 3, 4, 6, 8]),
+    // At least once: killed between the topics, a candidate was a duplicate of what was not written, and
+    // expired when it was decided again.
+    Found(seed: 8669, steps: 1_369, faultSteps: 2_000, faults: [0, 2, 4]),
   ]
 
   @Test(arguments: all + checkers)

@@ -15,7 +15,7 @@ extension Ledger {
   /// Whether a candidate that was committed past has what it must have.
   func isDecided(_ input: Input) -> Bool {
     guard let devices = decided[input.number] else { return false }
-    guard !scenario.isExact else { return true }
+    guard !scenario.isExact, !endedWhole.contains(input.number) else { return true }
     // A duplicate of what is on no topic is a candidate that was lost.
     for device in onlyDuplicates[input.number] ?? [] {
       let key = HoldKey(user: input.user, notification: input.notification, device: device)
