@@ -21,8 +21,8 @@ struct BarChart: Sendable {
   private static let left = 60.0
   /// Half a label, which stands in the middle under the last bar.
   private static let right = 20.0
-  private static let top = 10.0
-  private static let bottom = 26.0
+  private static let top = 16.0
+  private static let bottom = 36.0
 
   var html: HTML {
     let totals = names.indices.map { column in series.reduce(Int64(0)) { $0 + $1.values[column] } }

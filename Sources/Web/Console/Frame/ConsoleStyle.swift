@@ -181,7 +181,7 @@ enum ConsoleStyle {
       .bar { position: static; }
       .places a { padding: 12px 8px; }
       .chart svg { min-width: 0; }
-      .chart text { font-size: 22px; }
+      .chart text { font-size: 20px; }
       .track { grid-template-columns: 1fr; gap: 6px; }
       .values { grid-template-columns: 1fr 1fr; }
       .now, .now tbody, .now tr, .now td, .now tbody th { display: block; }
