@@ -126,12 +126,14 @@ let package = Package(
       name: "PreferencesTests",
       dependencies: [
         "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker", "CSQLite", "store-bench",
+        "TestSupport",
       ],
       swiftSettings: swift),
     .testTarget(
       name: "EvidenceTests",
       dependencies: [
         "Evidence", "Preferences", "Pipeline", "Gate", "Kafka", "Telemetry", "Broker",
+        "TestSupport",
       ],
       swiftSettings: swift),
     .testTarget(

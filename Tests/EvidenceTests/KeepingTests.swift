@@ -1,5 +1,6 @@
 import Gate
 import Preferences
+import TestSupport
 import Testing
 
 @testable import Evidence

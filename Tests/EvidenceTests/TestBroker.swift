@@ -2,6 +2,7 @@ import Broker
 import Glibc
 import Kafka
 import Pipeline
+import TestSupport
 
 /// A broker of the test's own.
 final class TestBroker {

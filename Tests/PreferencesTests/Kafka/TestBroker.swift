@@ -2,6 +2,7 @@ import Broker
 import Kafka
 import Pipeline
 import Telemetry
+import TestSupport
 
 @testable import Preferences
 

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import Preferences
 
 /// What the store can be kept in. What holds of it holds on each.
