@@ -15,6 +15,7 @@ from harness.world import Background
 AGREES, DISAGREES, NOT_RUN = 0, 81, 82
 ROOT = os.path.join(os.path.dirname(__file__), "..", "..", "..")
 STATES = {"active": ("approved", "ok"), "expired": ("dropped", "token_expired"), "denied": ("dropped", "os_permission_denied")}
+STATE_TOPICS = {"active": "selftest", "expired": "dropped", "denied": "dropped"}
 
 
 class System:
@@ -84,12 +85,14 @@ class System:
 def everything_agrees(world):
     """Three states through the running system, twice: approved on the self-test's topic and nowhere else, two drops, a kept report."""
     system = System(world)
+    ids = {}
     for turn in range(2):
         report = system.must_agree()
         for state, (outcome, reason) in STATES.items():
             told = report["states"][state]
             expect_equal((told["found"]["outcome"], told["found"]["reason"]), (outcome, reason), f"{state}, turn {turn}")
             expect_equal(told["agrees"], True, f"{state} agrees")
+            ids[told["notification_id"]] = (STATE_TOPICS[state], reason)
         versions = report["versions"]
         for name in ("gate", "policy", "policy_of_gate", "policy_of_service", "tzdb", "selftest"):
             expect(versions.get(name), f"no version of {name} in {versions}")
@@ -99,9 +102,11 @@ def everything_agrees(world):
     for shown in ("Everything agrees", "token_expired", "os_permission_denied", "sendgate-selftest.active"):
         expect(shown in page, f"the console does not show {shown}: {page}")
     reader = world.reader(("approved", "deferred", "dropped", "selftest"))
-    topics = [(output.topic, output.record["reason"]) for output in reader.to_end()]
-    wanted = [("dropped", "os_permission_denied"), ("dropped", "token_expired"), ("selftest", "ok")] * 2
-    expect_equal(sorted(topics), sorted(wanted), "every record of both runs")
+    # What a gate decides before it has followed is asked again under another id: there may be more records than answers.
+    records = [(output.record["notification_id"], (output.topic, output.record["reason"])) for output in reader.to_end()]
+    expect_equal({topic for _, (topic, _) in records}, set(STATE_TOPICS.values()), "topics with a record")
+    told = sorted(record for record in records if record[0] in ids)
+    expect_equal(told, sorted(ids.items()), "the records of both runs that the reports speak of")
     system.end()
 
 
