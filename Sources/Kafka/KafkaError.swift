@@ -150,13 +150,15 @@ extension KafkaError {
   }
 
   /// What passes by itself: brokers that come and go, leaders and coordinators that move, offsets
-  /// that wait for somebody's open transaction, metadata that is not here yet.
+  /// that wait for somebody's open transaction, metadata that is not here yet, a seek that a rebalance
+  /// of the same partition has overtaken.
   private static func isTemporary(_ code: rd_kafka_resp_err_t) -> Bool {
     switch code {
     case RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__TIMED_OUT,
       RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
       RD_KAFKA_RESP_ERR__RESOLVE, RD_KAFKA_RESP_ERR__WAIT_COORD, RD_KAFKA_RESP_ERR__WAIT_CACHE,
       RD_KAFKA_RESP_ERR__IN_PROGRESS, RD_KAFKA_RESP_ERR__PREV_IN_PROGRESS,
+      RD_KAFKA_RESP_ERR__OUTDATED,
       RD_KAFKA_RESP_ERR__UNKNOWN_BROKER, RD_KAFKA_RESP_ERR__NOENT,
       RD_KAFKA_RESP_ERR__STATE, RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
       RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,

@@ -83,6 +83,8 @@ import Testing
       RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__TIMED_OUT,
       RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_NOT_COORDINATOR,
       RD_KAFKA_RESP_ERR__STATE, RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS,
+      // Seen of a seek amid a rebalance: the partition was taken and given again behind it.
+      RD_KAFKA_RESP_ERR__OUTDATED,
     ] {
       #expect(Self.classify(code, [], .request) == .retriable)
     }
