@@ -11,8 +11,7 @@ public final class StateTopic: StateSource {
   private let reader: PartitionReader
   /// Reads no record, ever: what it would read may be aborted yet.
   private let watcher: PartitionReader
-  private let batch = RecordBatch(recordsMax: 8192)
-  private let headers = HeaderKeeper()
+  private let ahead: ReadAhead
   /// By stream; the reader's own first.
   private let topics: [(stream: StateStream, name: String)]
   private let requestTimeoutMs: Int32
@@ -36,10 +35,10 @@ public final class StateTopic: StateSource {
         topic: topic, properties: try Self.properties(properties, isolation: "read_uncommitted"),
         onEvent: onEvent)
     } catch {
-      batch.close()
       reader.close()
       throw error
     }
+    ahead = ReadAhead(reader, keepingHeadersOf: deferredTopic, recordsMax: 8192)
     topics = [(.state, topic)] + (deferredTopic.map { [(.holds, $0)] } ?? [])
     self.requestTimeoutMs = requestTimeoutMs
     self.onProblem = onProblem
@@ -85,6 +84,7 @@ public final class StateTopic: StateSource {
   }
 
   public func read(_ positions: [StatePosition]) throws(Failure) {
+    ahead.discard()
     try failing { () throws(KafkaError) in
       try reader.assign(
         topics.map { stream, topic in
@@ -96,23 +96,21 @@ public final class StateTopic: StateSource {
   }
 
   public func poll(timeoutMs: Int32, _ body: (StateEvent) -> Void) throws(Failure) {
-    reader.poll(batch, timeoutMs: timeoutMs)
+    let batch = ahead.poll(timeoutMs: timeoutMs)
+    reader.serveEvents()
     watcher.serveEvents()
-    defer { batch.release() }
-    for i in 0..<batch.count {
-      let record = batch[i]
+    defer { ahead.release() }
+    for i in 0..<batch.records.count {
+      let record = batch.records[i]
       guard let stream = topics.first(where: { record.isOf($0.name) })?.stream else {
         onProblem(record.error)
         continue
       }
       let position = StatePosition(stream, partition: record.partition, offset: record.offset)
       if record.isRecord {
-        let isHold = stream == .holds && record.value != nil
         body(
           .record(
-            position, key: record.key, value: record.value,
-            headers: isHold
-              ? headers.keep(of: record.handle) : UnsafeRawBufferPointer(start: nil, count: 0)))
+            position, key: record.key, value: record.value, headers: batch.headers(of: i)))
       } else if record.isEndOfPartition {
         body(.end(position))
       } else if record.isOutOfRange {
@@ -124,7 +122,7 @@ public final class StateTopic: StateSource {
   }
 
   public func close() {
-    batch.close()
+    ahead.close()
     reader.close()
     watcher.close()
   }

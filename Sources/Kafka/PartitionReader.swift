@@ -59,6 +59,12 @@ public final class PartitionReader {
     handle.serveEvents()
   }
 
+  /// The same without the handle's events, whose handler is its owner's alone: on any thread, one at a
+  /// time for each batch.
+  public func take(_ batch: RecordBatch, timeoutMs: Int32) {
+    batch.poll(queue, timeoutMs: timeoutMs)
+  }
+
   public func serveEvents() { handle.serveEvents() }
 
   /// Where each partition ends now: to a reader of committed records before the first record of an

@@ -1,0 +1,185 @@
+import Glibc
+import Kafka
+import Pipeline
+
+/// What one poll brought, and the headers that are kept of some of it, read out.
+final class KeptBatch {
+  let records: RecordBatch
+  private let keeper = HeaderKeeper()
+  private var kept = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 8)
+  /// Where the headers of each record end in `kept`.
+  private let ends: UnsafeMutablePointer<Int>
+
+  init(recordsMax: Int) {
+    records = RecordBatch(recordsMax: recordsMax)
+    ends = .allocate(capacity: recordsMax)
+  }
+
+  deinit {
+    kept.deallocate()
+    ends.deallocate()
+  }
+
+  func fill(from reader: PartitionReader, keepingHeadersOf topic: String?, timeoutMs: Int32) {
+    reader.take(records, timeoutMs: timeoutMs)
+    var end = 0
+    for i in 0..<records.count {
+      let record = records[i]
+      if let topic, record.isRecord, record.value != nil, record.isOf(topic) {
+        end = append(keeper.keep(of: record.handle), at: end)
+      }
+      ends[i] = end
+    }
+  }
+
+  private func append(_ headers: UnsafeRawBufferPointer, at start: Int) -> Int {
+    let end = start + headers.count
+    if end > kept.count {
+      let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * end, alignment: 8)
+      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: kept[..<start]))
+      kept.deallocate()
+      kept = larger
+    }
+    UnsafeMutableRawBufferPointer(rebasing: kept[start..<end]).copyMemory(from: headers)
+    return end
+  }
+
+  /// As `HeaderKeeper.keep` gives them; empty where none are kept. Live as long as the record does.
+  func headers(of index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: kept[(index == 0 ? 0 : ends[index - 1])..<ends[index]])
+  }
+}
+
+/// Polls a reader; while its caller works on a large batch, fills the next one on a thread of its own.
+///
+/// To take records out of librdkafka, read their headers and give them back is a third of a restore:
+/// beside the lane's thread it costs the restore nothing.
+///
+/// All calls but the thread's are the lane's. The two hand a batch to and fro by semaphores: whoever
+/// waits for one has it, and nobody else touches it then.
+final class ReadAhead {
+  /// Smaller batches are what a reader gets that has caught up: there is nothing to run ahead for.
+  private static let aheadRecordsMin = 256
+
+  private let reader: PartitionReader
+  private let topic: String?
+  /// The caller's.
+  private var front: KeptBatch
+  /// The thread's while it fills; else nobody's, and empty once that is over.
+  private var back: KeptBatch
+  private var isFilling = false
+  private let filler = Filler()
+  private var thread: NamedThread?
+
+  /// - Parameter topic: whose records' headers are kept; nil: none.
+  init(_ reader: PartitionReader, keepingHeadersOf topic: String?, recordsMax: Int) {
+    self.reader = reader
+    self.topic = topic
+    front = KeptBatch(recordsMax: recordsMax)
+    back = KeptBatch(recordsMax: recordsMax)
+  }
+
+  /// The next records, good until the next call of anything.
+  func poll(timeoutMs: Int32) -> KeptBatch {
+    if isFilling {
+      filler.await()
+    } else {
+      back.fill(from: reader, keepingHeadersOf: topic, timeoutMs: timeoutMs)
+    }
+    swap(&front, &back)
+    isFilling = front.records.count >= Self.aheadRecordsMin
+    if isFilling {
+      if thread == nil { thread = filler.start() }
+      filler.fill(back, from: reader, keepingHeadersOf: topic, timeoutMs: timeoutMs)
+    } else {
+      back.records.release()
+    }
+    return front
+  }
+
+  /// The caller is through with what the last poll gave: where the next is being filled, the thread
+  /// frees it before the one after that.
+  func release() {
+    if !isFilling { front.records.release() }
+  }
+
+  /// Drops what was read ahead: it is of what the reader was told to read before.
+  func discard() {
+    if isFilling { filler.await() }
+    isFilling = false
+    front.records.release()
+    back.records.release()
+  }
+
+  func close() {
+    discard()
+    if let thread {
+      filler.end()
+      thread.join()
+    }
+    front.records.close()
+    back.records.close()
+  }
+}
+
+/// The thread's half.
+private final class Filler: @unchecked Sendable {
+  // Unchecked: `work` is written before `asked` is posted and read after; the batch in it is handed
+  // back by `filled`.
+  private struct Work {
+    var batch: KeptBatch
+    var reader: PartitionReader
+    var topic: String?
+    var timeoutMs: Int32
+  }
+  private var work: Work?
+  private let asked = Semaphore()
+  private let filled = Semaphore()
+
+  func start() -> NamedThread {
+    NamedThread(name: "read-ahead") {
+      while true {
+        self.asked.wait()
+        guard let work = self.work else { return }
+        // What the caller was through with when it asked for this.
+        work.batch.records.release()
+        work.batch.fill(
+          from: work.reader, keepingHeadersOf: work.topic, timeoutMs: work.timeoutMs)
+        self.filled.post()
+      }
+    }
+  }
+
+  func fill(
+    _ batch: KeptBatch, from reader: PartitionReader, keepingHeadersOf topic: String?,
+    timeoutMs: Int32
+  ) {
+    work = Work(batch: batch, reader: reader, topic: topic, timeoutMs: timeoutMs)
+    asked.post()
+  }
+
+  func await() { filled.wait() }
+
+  func end() {
+    work = nil
+    asked.post()
+  }
+}
+
+private final class Semaphore: @unchecked Sendable {
+  private let raw = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  init() { precondition(sem_init(raw, 0, 0) == 0, "no semaphore") }
+
+  deinit {
+    sem_destroy(raw)
+    raw.deallocate()
+  }
+
+  func post() { precondition(sem_post(raw) == 0, "a semaphore overflowed") }
+
+  func wait() {
+    // A signal that this thread happens to get is no post.
+    while sem_wait(raw) != 0 { precondition(errno == EINTR, "a semaphore is gone") }
+  }
+}
