@@ -2,15 +2,21 @@
 """Drives the built `sendgate` against a broker and checks what a read_committed reader sees.
 
     run.py --sendgate PATH [--broker own|noida | --bootstrap HOST:PORT] [--only NAME ...] [--list] [--keep] [--long]
+           [--jobs N]
 
 NAME is a test, a theme (a file of suite/), or the beginning of either. Each test has topics and a group of its own under
-a prefix, so one broker serves all. Files of a failed test are kept and its processes' output is shown; --keep keeps
-them all. The last line is `N passed, N failed`.
+a prefix, so one broker serves all; with --jobs several run at a time, since most of a test is waiting, and each job has
+a broker of its own, which its tests may kill. Files of a failed test are kept and its processes' output is shown; --keep
+keeps them all. The last line is `N passed, N failed`.
 """
 
 import argparse
+import contextlib
+import io
+import multiprocessing
 import os
 import pathlib
+import queue
 import random
 import shutil
 import signal
@@ -36,6 +42,7 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="say what would run, and what each test proves")
     parser.add_argument("--keep", action="store_true", help="keep the files of every test")
     parser.add_argument("--long", action="store_true", help="the long tests too")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many tests at a time (1)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6), help="of what is random")
     options = parser.parse_args()
     if not options.list and not options.sendgate:
@@ -100,10 +107,64 @@ def run_one(each, options, broker, number, directory):
         world.finish()
 
 
+def work(options, directory, numbers, answers):
+    """One job: runs tests by their numbers until there is none left, on a broker of its own."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    run, _ = chosen(options, broker_class(options).keeps)
+    os.makedirs(directory)
+    broker = start_broker(options, directory)
+    try:
+        for number in iter(numbers.get, None):
+            told = io.StringIO()
+            with contextlib.redirect_stdout(told):
+                passed = run_one(run[number], options, broker, number, directory)
+            if passed and not options.keep:
+                shutil.rmtree(os.path.join(directory, run[number].name))
+            answers.put((run[number].name, passed, told.getvalue()))
+    finally:
+        broker.finish()
+
+
+def run_all(count, options, directory):
+    """The names of the tests that failed."""
+    numbers, answers = multiprocessing.Queue(), multiprocessing.Queue()
+    for number in [*range(count), *[None] * options.jobs]:
+        numbers.put(number)
+    jobs = [
+        multiprocessing.Process(target=work, args=(options, os.path.join(directory, f"job-{job}"), numbers, answers))
+        for job in range(options.jobs)
+    ]
+    failed = []
+    try:
+        for job in jobs:
+            job.start()
+        for _ in range(count):
+            name, passed, told = next_answer(answers, jobs)
+            print(told, end="", flush=True)
+            if not passed:
+                failed.append(name)
+        for job in jobs:
+            job.join()
+    finally:
+        for job in jobs:
+            if job.is_alive():
+                job.terminate()
+                job.join()
+    return failed
+
+
+def next_answer(answers, jobs):
+    while True:
+        try:
+            return answers.get(timeout=1)
+        except queue.Empty:
+            if any(job.exitcode for job in jobs):
+                sys.exit("a job of this run ended by itself; what it ran is not known to have passed")
+
+
 def main():
     options = arguments()
-    keeps = broker_class(options).keeps
-    run, other = chosen(options, keeps)
+    run, other = chosen(options, broker_class(options).keeps)
     if options.list:
         for each in run:
             print(f"{each.theme}.{each.name}{' (long)' if each.is_long else ''}\n    {each.says}")
@@ -112,17 +173,8 @@ def main():
     # A signal ends the run as an exception would, so that every process it started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     directory = tempfile.mkdtemp(prefix="sendgate-integration-")
-    print(f"broker {broker_class(options).kind}, seed {options.seed}, files in {directory}")
-    broker = start_broker(options, directory)
-    failed = []
-    try:
-        for number, each in enumerate(run):
-            if not run_one(each, options, broker, number, directory):
-                failed.append(each.name)
-            elif not options.keep:
-                shutil.rmtree(os.path.join(directory, each.name))
-    finally:
-        broker.finish()
+    print(f"broker {broker_class(options).kind}, seed {options.seed}, files in {directory}", flush=True)
+    failed = run_all(len(run), options, directory)
     if not failed and not options.keep:
         shutil.rmtree(directory)
     if other:
