@@ -41,6 +41,9 @@ enum SimulateCommand {
       options.keepsHistory = arguments.has("history")
       return one(options, arguments)
     }
+    for flag in ["seed", "faults", "history"] where arguments.has(flag) {
+      throw .usage("--\(flag) is of one seed: it says nothing beside --seeds")
+    }
     return try sweep(options, arguments)
   }
 
