@@ -2,54 +2,6 @@ import Glibc
 import Kafka
 import Pipeline
 
-/// What one poll brought, and the headers that are kept of some of it, read out.
-final class KeptBatch {
-  let records: RecordBatch
-  private let keeper = HeaderKeeper()
-  private var kept = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 8)
-  /// Where the headers of each record end in `kept`.
-  private let ends: UnsafeMutablePointer<Int>
-
-  init(recordsMax: Int) {
-    records = RecordBatch(recordsMax: recordsMax)
-    ends = .allocate(capacity: recordsMax)
-  }
-
-  deinit {
-    kept.deallocate()
-    ends.deallocate()
-  }
-
-  func fill(from reader: PartitionReader, keepingHeadersOf topic: String?, timeoutMs: Int32) {
-    reader.take(records, timeoutMs: timeoutMs)
-    var end = 0
-    for i in 0..<records.count {
-      let record = records[i]
-      if let topic, record.isRecord, record.value != nil, record.isOf(topic) {
-        end = append(keeper.keep(of: record.handle), at: end)
-      }
-      ends[i] = end
-    }
-  }
-
-  private func append(_ headers: UnsafeRawBufferPointer, at start: Int) -> Int {
-    let end = start + headers.count
-    if end > kept.count {
-      let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * end, alignment: 8)
-      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: kept[..<start]))
-      kept.deallocate()
-      kept = larger
-    }
-    UnsafeMutableRawBufferPointer(rebasing: kept[start..<end]).copyMemory(from: headers)
-    return end
-  }
-
-  /// As `HeaderKeeper.keep` gives them; empty where none are kept. Live as long as the record does.
-  func headers(of index: Int) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(rebasing: kept[(index == 0 ? 0 : ends[index - 1])..<ends[index]])
-  }
-}
-
 /// Polls a reader; while its caller works on a large batch, fills the next one on a thread of its own.
 ///
 /// To take records out of librdkafka, read their headers and give them back is a third of a restore:
@@ -82,7 +34,7 @@ final class ReadAhead {
   /// The next records, good until the next call of anything.
   func poll(timeoutMs: Int32) -> KeptBatch {
     if isFilling {
-      filler.await()
+      filler.wait()
     } else {
       back.fill(from: reader, keepingHeadersOf: topic, timeoutMs: timeoutMs)
     }
@@ -105,7 +57,7 @@ final class ReadAhead {
 
   /// Drops what was read ahead: it is of what the reader was told to read before.
   func discard() {
-    if isFilling { filler.await() }
+    if isFilling { filler.wait() }
     isFilling = false
     front.records.release()
     back.records.release()
@@ -158,7 +110,7 @@ private final class Filler: @unchecked Sendable {
     asked.post()
   }
 
-  func await() { filled.wait() }
+  func wait() { filled.wait() }
 
   func end() {
     work = nil
