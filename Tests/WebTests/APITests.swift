@@ -272,6 +272,9 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
     #expect(
       code(on, "/v1/users/\(String(repeating: "u", count: 129))/choices/social") == "malformed_id")
     #expect(code(on, "/v1/users/%ff/choices/social") == "malformed_path")
+    let prompt = world.ask(
+      "POST", "/v1/users/u-1/devices/d-1/prompt", .app, body: #"{"moment":"a\u0000b"}"#)
+    #expect(prompt.status == 400 && prompt.code == "malformed_id")
     #expect(code(on, "/v1/users/u/choices/social?x=1") == "unknown_argument")
   }
 }
