@@ -341,6 +341,25 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
   }
 }
 
+@Test func aDefaultSaidNowComesBehindOneThatIsDatedAhead() throws {
+  try withAPI { world in
+    func put(_ state: String, at ms: Int64? = nil) -> APIWorld.Reply {
+      let at = ms.map { ",\"at\":\($0)" } ?? ""
+      return world.ask(
+        "PUT", "/v1/defaults/social",
+        body: #"{"default":"\#(state)","regulated_default":"\#(state)"\#(at)}"#)
+    }
+    func set() -> String { world.ask("GET", "/v1/defaults", .app).body }
+    let off = #""category":"social","default":"off""#
+    #expect(put("on", at: world.clock.read() + 240_000).body.contains("applied"))
+    #expect(put("off").body.contains(#""outcome":"applied""#))
+    #expect(set().contains(off))
+    #expect(put("on", at: world.clock.read()).body.contains(#""outcome":"late""#))
+    #expect(world.ask("DELETE", "/v1/defaults/social").body.contains(#""outcome":"applied""#))
+    #expect(!set().contains(off) && !set().contains(#""is_policys":false"#))
+  }
+}
+
 /// Requirements L4.
 @Test func aUserIsExportedAndErased() throws {
   try withAPI { world in

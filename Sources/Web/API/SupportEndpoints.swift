@@ -78,7 +78,7 @@ struct SupportEndpoints: Sendable {
   private func clearDefault(_ call: APICall) throws(Problem) -> HTTPResponse {
     try apply(
       DefaultEvent(
-        eventID: Identifier(NewEventID.make("http")), atMs: nowMs(),
+        eventID: Identifier(NewEventID.make("http")), atMs: nowMs(), isOfNow: true,
         category: try call.categoryOfPath(), value: nil))
   }
 
