@@ -403,6 +403,40 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
   }
 }
 
+@Test func aDeviceIsRemovedUnderTheVersionThatWasRead() throws {
+  try withAPI { world in
+    func remove(_ tag: String, _ user: String = "u-1") -> APIWorld.Reply {
+      world.clock.advance(ms: 1)
+      return world.ask(
+        "DELETE", "/v1/users/\(user)/devices/d-1", .app, headers: [HTTPField("If-Match", tag)])
+    }
+    #expect(world.ask("PUT", "/v1/users/u-1/devices/d-1", .app, body: phone).status == 200)
+    #expect(remove(#""7""#).code == "version_changed")
+    #expect(remove("x").code == "malformed_precondition")
+    #expect(remove("*", "nobody").status == 412)
+    #expect(world.ask("GET", "/v1/users/u-1/devices/d-1/settings").status == 200)
+    #expect(remove(#""1""#).status == 204)
+    #expect(world.ask("GET", "/v1/users/u-1/devices/d-1/settings").status == 404)
+    #expect(remove("*").status == 204)
+  }
+}
+
+@Test func aDefaultHasNoVersionToNameAndAlwaysExists() throws {
+  try withAPI { world in
+    let both = #"{"default":"off","regulated_default":"off"}"#
+    for (method, body) in [("PUT", both), ("DELETE", nil)] {
+      for (tag, status) in [(#""1""#, 412), (#"W/"1""#, 412), ("x", 400), ("*", 200)] {
+        let before = world.ask("GET", "/v1/defaults").body
+        let reply = world.ask(
+          method, "/v1/defaults/social", body: body, headers: [HTTPField("If-Match", tag)])
+        #expect(reply.status == status, "\(method) \(tag)")
+        if status == 412 { #expect(reply.code == "no_version") }
+        #expect((world.ask("GET", "/v1/defaults").body == before) == (status != 200))
+      }
+    }
+  }
+}
+
 @Test func theAuditIsReadPageByPage() throws {
   try withAPI { world in
     for i in 0..<25 {
