@@ -212,6 +212,32 @@ import Testing
     #expect(try world.audit(user).last?.before == "user-off")
   }
 
+  /// Requirements P1: the device's fact outlives the user, also one that comes when the user is gone.
+  @Test(arguments: Backend.allCases)
+  func aPromptOfAnErasedUserCountsForTheDevice(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
+    let gone = Identifier("u-gone")
+    let device = Identifier("d-1")
+    func prompt(_ id: String, _ user: Identifier) throws -> EventAnswer {
+      try world.service.apply(
+        PreferenceEvent(
+          eventID: Identifier(id), userID: user, atMs: StoreWorld.startMs,
+          body: .permissionPromptShown(device, moment: Identifier("order_placed"))))
+    }
+    _ = try world.service.apply(world.seen("e-1", gone, "d-1"))
+    _ = try world.service.apply(world.erased("e-2", gone, at: world.nowMs))
+    _ = try world.service.apply(world.seen("e-3", user, "d-1", at: world.nowMs + 1))
+    #expect(try prompt("e-4", gone).refusal?.code == "erased")
+    #expect(try prompt("e-5", Identifier("nobody")).refusal?.code == "unknown_user")
+    #expect(try world.service.user(gone) == nil)
+    #expect(try world.service.holder(of: device) == user)
+    let kept = try world.service.store.readers.read { connection throws(SQLError) in
+      try UserReader(connection: connection).device(device)
+    }
+    #expect(kept?.prompt?.atMs == StoreWorld.startMs)
+    #expect(try world.audit(user).allSatisfy { $0.kind != .promptShown })
+  }
+
   @Test func whatWasErasedIsNotInTheFileEither() throws {
     let world = try StoreWorld()
     let secretUser = Identifier("somebody-to-forget")
