@@ -209,6 +209,27 @@ import Testing
       #""type":"subtype_mute_set","source":"in_app_settings","category":"social","subtype":"","muted":true"#,
       .malformedID, "subtype"
     ),
+    // No control characters: PostgreSQL cannot keep U+0000.
+    (
+      #""type":"subtype_mute_set","source":"in_app_settings","category":"social","subtype":"a\u0000b","muted":true"#,
+      .malformedID, "subtype"
+    ),
+    (
+      #""type":"permission_prompt_shown","device_id":"d-1","moment":"a\u0085b""#, .malformedID,
+      "moment"
+    ),
+    (
+      #""type":"timezone_set","source":"in_app_settings","timezone":"UTC\u0000""#, .malformedID,
+      "timezone"
+    ),
+    (
+      #""type":"device_seen","device_id":"d-1","platform":"ios","os_permission":"granted","timezone":"\u001f""#,
+      .malformedID, "timezone"
+    ),
+    (
+      #""type":"token_feedback","device_id":"d-1","provider":"apns","code":"a\u007f""#,
+      .malformedID, "code"
+    ),
     (#""type":"device_seen","platform":"ios","os_permission":"granted""#, .missing, "device_id"),
     (
       #""type":"device_seen","device_id":"d-1","platform":"web","os_permission":"granted""#,

@@ -213,4 +213,26 @@ import Testing
     #expect(world.rows.last?.reason == "already_prompted")
     #expect(world.devices["d-1"]?.prompt == PromptShown(atMs: at(1), moment: "whim"))
   }
+
+  /// Also where whoever saw it is not there (any more); nothing of that user is kept.
+  @Test(arguments: [false, true]) func neverTwiceThoughItsUserIsGone(wasErased: Bool) {
+    var world = World()
+    if wasErased {
+      world.apply(.deviceSeen("d-1", sync(.denied), nil), at: 0, user: "u-2", source: nil)
+      world.apply(.userErased, at: 2, user: "u-2", source: nil)
+    }
+    let (rows, published) = (world.rows, world.published.count)
+    let shown = world.apply(
+      .permissionPromptShown("d-1", moment: "order_placed"), at: 1, user: "u-2", source: nil)
+    #expect(shown.refusal == (wasErased ? .erased : .unknownUser))
+    #expect(world.users["u-2"] == nil && world.devices["d-1"]?.holder == nil)
+    #expect(world.rows == rows && world.published.count == published)
+    world.apply(.deviceSeen("d-1", sync(.denied), nil), at: 3, source: nil)
+    world.apply(.deviceSeen("d-1", sync(.denied), nil), at: 4, source: nil)
+    #expect(answer(world) == .inAppPage(.alreadyPrompted))
+    // The first of two stays, whoever tells of them.
+    world.apply(.permissionPromptShown("d-1", moment: "whim"), at: 0, user: "u-3", source: nil)
+    #expect(world.devices["d-1"]?.prompt == PromptShown(atMs: at(0), moment: "whim"))
+    #expect(world.devices["d-1"]?.holder == "u-1")
+  }
 }

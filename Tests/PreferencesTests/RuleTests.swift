@@ -187,6 +187,24 @@ import Testing
     #expect(back.rows.map(\.after) == ["policy"])
   }
 
+  /// What is said now takes the place of what a fast clock dated ahead, or this one before it was set
+  /// back.
+  @Test(arguments: [300_000, 3_600_000] as [Int64])
+  func whatIsSaidNowIsNeverLate(heldAheadMs: Int64) {
+    for value in [on, nil] {
+      for isOfNow in [true, false] {
+        var state = DefaultsState()
+        state.entries[.social] = DefaultsState.Entry(value: off, atMs: at(1) + heldAheadMs)
+        let event = DefaultEvent(
+          eventID: "d", atMs: at(1), isOfNow: isOfNow, category: .social, value: value)
+        let transition = testMachine.apply(event, to: state, nowMs: at(1))
+        #expect(transition.outcome == (isOfNow ? .applied : .late))
+        let entry = DefaultsState.Entry(value: value, atMs: at(1) + heldAheadMs + 1)
+        #expect(transition.state?.entries[.social] == (isOfNow ? entry : nil))
+      }
+    }
+  }
+
   @Test func securityIsNeverOffByDefault() {
     for isOn in [true, false] {
       for isOnWhereRegulated in [true, false] {

@@ -272,6 +272,9 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
     #expect(
       code(on, "/v1/users/\(String(repeating: "u", count: 129))/choices/social") == "malformed_id")
     #expect(code(on, "/v1/users/%ff/choices/social") == "malformed_path")
+    let prompt = world.ask(
+      "POST", "/v1/users/u-1/devices/d-1/prompt", .app, body: #"{"moment":"a\u0000b"}"#)
+    #expect(prompt.status == 400 && prompt.code == "malformed_id")
     #expect(code(on, "/v1/users/u/choices/social?x=1") == "unknown_argument")
   }
 }
@@ -338,6 +341,25 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
   }
 }
 
+@Test func aDefaultSaidNowComesBehindOneThatIsDatedAhead() throws {
+  try withAPI { world in
+    func put(_ state: String, at ms: Int64? = nil) -> APIWorld.Reply {
+      let at = ms.map { ",\"at\":\($0)" } ?? ""
+      return world.ask(
+        "PUT", "/v1/defaults/social",
+        body: #"{"default":"\#(state)","regulated_default":"\#(state)"\#(at)}"#)
+    }
+    func set() -> String { world.ask("GET", "/v1/defaults", .app).body }
+    let off = #""category":"social","default":"off""#
+    #expect(put("on", at: world.clock.read() + 240_000).body.contains("applied"))
+    #expect(put("off").body.contains(#""outcome":"applied""#))
+    #expect(set().contains(off))
+    #expect(put("on", at: world.clock.read()).body.contains(#""outcome":"late""#))
+    #expect(world.ask("DELETE", "/v1/defaults/social").body.contains(#""outcome":"applied""#))
+    #expect(!set().contains(off) && !set().contains(#""is_policys":false"#))
+  }
+}
+
 /// Requirements L4.
 @Test func aUserIsExportedAndErased() throws {
   try withAPI { world in
@@ -378,6 +400,40 @@ private let phone = #"{"platform":"android","os_permission":"denied","region":"D
     #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 200)
     #expect(erase(#""1""#) == 204)
     #expect(world.ask("GET", "/v1/users/u-1/preferences").status == 404)
+  }
+}
+
+@Test func aDeviceIsRemovedUnderTheVersionThatWasRead() throws {
+  try withAPI { world in
+    func remove(_ tag: String, _ user: String = "u-1") -> APIWorld.Reply {
+      world.clock.advance(ms: 1)
+      return world.ask(
+        "DELETE", "/v1/users/\(user)/devices/d-1", .app, headers: [HTTPField("If-Match", tag)])
+    }
+    #expect(world.ask("PUT", "/v1/users/u-1/devices/d-1", .app, body: phone).status == 200)
+    #expect(remove(#""7""#).code == "version_changed")
+    #expect(remove("x").code == "malformed_precondition")
+    #expect(remove("*", "nobody").status == 412)
+    #expect(world.ask("GET", "/v1/users/u-1/devices/d-1/settings").status == 200)
+    #expect(remove(#""1""#).status == 204)
+    #expect(world.ask("GET", "/v1/users/u-1/devices/d-1/settings").status == 404)
+    #expect(remove("*").status == 204)
+  }
+}
+
+@Test func aDefaultHasNoVersionToNameAndAlwaysExists() throws {
+  try withAPI { world in
+    let both = #"{"default":"off","regulated_default":"off"}"#
+    for (method, body) in [("PUT", both), ("DELETE", nil)] {
+      for (tag, status) in [(#""1""#, 412), (#"W/"1""#, 412), ("x", 400), ("*", 200)] {
+        let before = world.ask("GET", "/v1/defaults").body
+        let reply = world.ask(
+          method, "/v1/defaults/social", body: body, headers: [HTTPField("If-Match", tag)])
+        #expect(reply.status == status, "\(method) \(tag)")
+        if status == 412 { #expect(reply.code == "no_version") }
+        #expect((world.ask("GET", "/v1/defaults").body == before) == (status != 200))
+      }
+    }
   }
 }
 

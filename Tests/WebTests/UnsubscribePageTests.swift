@@ -95,6 +95,38 @@ func anyBodyOfAPostMutes(body: String, type: String) throws {
   }
 }
 
+/// RFC 8058: somebody pressed a button just now, whatever was chosen since the link was first used.
+@Test(arguments: [
+  ("List-Unsubscribe=One-Click", "application/x-www-form-urlencoded"),
+  (
+    "--b\r\nContent-Disposition: form-data; name=\"List-Unsubscribe\"\r\n\r\nOne-Click\r\n--b--\r\n",
+    "multipart/form-data; boundary=b"
+  ),
+])
+func aOneClickMutesWhateverWasChosenSince(body: String, type: String) throws {
+  try withPages { world in
+    let path = "/u/\(world.token())"
+    for _ in 0..<3 {
+      let muted = world.ask("POST", path, body: body, type: type)
+      #expect(muted.status == 200 && muted.body.contains("are now muted"))
+      #expect(world.choice(.marketing) == .userOff)
+      let before = world.everything()
+      _ = world.ask("POST", path, body: body, type: type)
+      #expect(world.everything() == before, "off already")
+      world.choose("marketing", "user-on")
+      #expect(world.ask("POST", path).body.contains("are not muted"), "a page loaded again")
+      #expect(world.choice(.marketing) == .userOn)
+    }
+    // Also where it was undone, and the undoing leads back to what was before.
+    let muted = world.ask("POST", path, body: body, type: type)
+    let undo = "/u/\(muted.formToken ?? "")"
+    _ = world.ask("POST", undo, body: "once=\(muted.once ?? "")")
+    #expect(world.choice(.marketing) == .userOn)
+    _ = world.ask("POST", path, body: body, type: type)
+    #expect(world.choice(.marketing) == .userOff)
+  }
+}
+
 @Test func onlyAPostChangesAnything() throws {
   try withPages { world in
     let before = world.everything()

@@ -44,7 +44,7 @@ struct PolicyNode {
   /// steer whatever shows them.
   func name(_ instead: String) throws(PolicyError) -> String {
     let name = try string(instead)
-    guard RecordText.isName(name), RecordText.isID(name) else { throw refuse(instead) }
+    guard RecordText.isName(name) else { throw refuse(instead) }
     return name
   }
 

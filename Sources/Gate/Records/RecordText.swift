@@ -6,8 +6,9 @@ public enum RecordText {
     return text.withUTF8 { CandidateDecoder.isID(Bytes($0)) }
   }
 
-  /// A subtype's or an event's name: 1 to 64 bytes.
+  /// A subtype's or an event's name: 1 to 64 bytes without control characters, of which PostgreSQL
+  /// cannot keep one. A candidate's may have them: it names nothing then that a policy or a user names.
   public static func isName(_ text: String) -> Bool {
-    1...CandidateDecoder.textBytesMax ~= text.utf8.count
+    text.utf8.count <= CandidateDecoder.textBytesMax && isID(text)
   }
 }

@@ -47,7 +47,7 @@ struct EventNode {
   }
 
   func name() throws(EventFault) -> Identifier {
-    let instead = "write a name of 1 to 64 bytes"
+    let instead = "write a name of 1 to 64 bytes without control characters"
     let text = try string(instead)
     guard RecordText.isName(text) else { throw fault(.malformedID, instead) }
     return Identifier(text)

@@ -79,13 +79,19 @@ public enum ObservedVia: String, CaseIterable, Sendable {
 public struct DefaultEvent: Equatable, Sendable {
   public var eventID: Identifier
   public var atMs: Int64
+  /// As of a user's event: it is now, and behind whatever it takes the place of.
+  public var isOfNow: Bool
   public var category: Category
   /// Nil: back to the policy's.
   public var value: CategoryDefault?
 
-  public init(eventID: Identifier, atMs: Int64, category: Category, value: CategoryDefault?) {
+  public init(
+    eventID: Identifier, atMs: Int64, isOfNow: Bool = false, category: Category,
+    value: CategoryDefault?
+  ) {
     self.eventID = eventID
     self.atMs = atMs
+    self.isOfNow = isOfNow
     self.category = category
     self.value = value
   }

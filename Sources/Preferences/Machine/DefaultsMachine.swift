@@ -24,9 +24,15 @@ extension PreferenceMachine {
     _ event: DefaultEvent, to state: DefaultsState, nowMs: Int64
   ) -> DefaultsTransition {
     let held = state.entries[event.category]
+    var event = event
+    if event.isOfNow {
+      // As what users say: by this clock, which may have been set back since, and one behind what is
+      // held.
+      event.atMs = max(min(event.atMs, nowMs), held.map { $0.atMs + 1 } ?? .min)
+    }
     var outcome = EventOutcome.applied
     var refusal: Refusal?
-    if event.atMs > nowMs + Self.aheadMsMax {
+    if !event.isOfNow, event.atMs > nowMs + Self.aheadMsMax {
       refusal = .aheadOfTime
     } else if event.category == .security, let value = event.value,
       !value.isOn || !value.isOnWhereRegulated

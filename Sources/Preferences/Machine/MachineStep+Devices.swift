@@ -135,7 +135,7 @@ extension MachineStep {
     var shared = device ?? SharedDevice(deviceID: id)
     let before = shared.prompt
     let shown = PromptShown(atMs: event.atMs, moment: moment)
-    if before.map({ shown.isEarlier(than: $0) }) ?? true { shared.prompt = shown }
+    shared.note(shown)
     device = shared
     var reason: String?
     if before != nil {
@@ -151,9 +151,15 @@ extension MachineStep {
   }
 }
 
-extension PromptShown {
-  func isEarlier(than other: PromptShown) -> Bool {
-    atMs != other.atMs ? atMs < other.atMs : moment < other.moment
+extension SharedDevice {
+  /// The first time stays.
+  mutating func note(_ shown: PromptShown) {
+    guard let held = prompt else {
+      prompt = shown
+      return
+    }
+    let isEarlier = (shown.atMs, shown.moment) < (held.atMs, held.moment)
+    if isEarlier { prompt = shown }
   }
 }
 

@@ -33,14 +33,28 @@ public struct PreferenceMachine: Sendable {
     // Whoever was erased is not brought back by what comes late, nor by what a fast clock dated a little
     // after; nothing is put on record.
     if !event.isOfNow, let erased = known.userErasedAtMs, event.atMs <= erased + Self.aheadMsMax {
-      return Transition(refusal: .erased)
+      return passBy(event, .erased, known)
     }
-    if known.user == nil, !event.canBegin { return Transition(refusal: .unknownUser) }
+    if known.user == nil, !event.canBegin { return passBy(event, .unknownUser, known) }
     if let refusal = refusal(event, known) { return refuse(event, refusal, known, nowMs) }
 
     var step = MachineStep(event: event, known: known, nowMs: nowMs)
     step.run(promptMoments: policy.promptMoments)
     return step.finish()
+  }
+
+  /// Of somebody who is not there nothing is kept, a refusal neither. That the prompt was shown is the
+  /// device's all the same: whoever signs in on it next must not be asked again (requirements P1).
+  private func passBy(
+    _ event: PreferenceEvent, _ refusal: Refusal, _ known: KnownState
+  ) -> Transition {
+    var transition = Transition(refusal: refusal)
+    if case .permissionPromptShown(let id, let moment) = event.body {
+      var device = known.device ?? SharedDevice(deviceID: id)
+      device.note(PromptShown(atMs: event.atMs, moment: moment))
+      if device != known.device { transition.device = device }
+    }
+    return transition
   }
 
   /// What is refused is in the audit all the same (requirements C6); of somebody unknown it begins

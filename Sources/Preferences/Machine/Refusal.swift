@@ -1,4 +1,4 @@
-/// Why an event is not allowed. What is refused changes nothing.
+/// Why an event is not allowed. What is refused changes nothing of a user.
 public enum Refusal: Error, Equatable, Sendable {
   /// More than five minutes ahead of this clock.
   case aheadOfTime

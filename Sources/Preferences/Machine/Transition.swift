@@ -42,7 +42,8 @@ public struct Transition: Equatable, Sendable {
   /// To remember under a keyed hash of the user id. The secret is to be deleted that the audit topic's
   /// pseudonyms are made with. A tombstone is to be published before any document.
   public var erasedAtMs: Int64?
-  /// Of a user who came back: every audit row and receipt dated up to then is to be deleted.
+  /// Of a user who came back: every audit row and receipt dated up to then is to be deleted, and the
+  /// rows that stay are to lose their `before`, which may be of one that goes.
   public var erasedThroughMs: Int64?
   /// Devices whose record names the user, and which are not kept of the user any more: `holder` becomes
   /// nil, the claim's time stays.

@@ -51,7 +51,7 @@ public struct AuditRow: Equatable, Sendable {
   public var category: Category?
   /// The subtype or the suppression it is about.
   public var subject: Identifier?
-  /// What the field held before; nil: nothing.
+  /// What the field held before; nil: nothing, or an erasure took it.
   public var before: String?
   /// What the event asked for. Where the outcome is `applied` or `confirmed` the field holds it now.
   public var after: String?

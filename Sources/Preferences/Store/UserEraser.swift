@@ -16,6 +16,11 @@ struct UserEraser {
     let key = SQLValue.integer(user.key)
     try connection.run(
       "DELETE FROM audit WHERE user_key = $1 AND at_ms <= $2", [key, .integer(ms)])
+    // What a field held before may be of a row that goes: not only in the field's next row, as an undoing
+    // leads back and a late row is passed by. What rows that stay have set, they say themselves.
+    try connection.run(
+      "UPDATE audit SET value_before = NULL WHERE user_key = $1 AND value_before IS NOT NULL", [key]
+    )
     try connection.run("DELETE FROM sms_consents WHERE user_key = $1", [key])
     try connection.run("DELETE FROM choices WHERE user_key = $1", [key])
     try connection.run("DELETE FROM mutes WHERE user_key = $1", [key])

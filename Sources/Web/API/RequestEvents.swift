@@ -42,10 +42,14 @@ enum RequestEvents {
     }
     let isOfNow = isAbsent("at", members)
     if isOfNow { members = without("at", members) + [("at", .number("\(nowMs)"))] }
-    let decoded = try decode(members + said)
-    guard case .user(var event) = decoded else { return decoded }
-    event.isOfNow = isOfNow
-    return .user(event)
+    switch try decode(members + said) {
+    case .user(var event):
+      event.isOfNow = isOfNow
+      return .user(event)
+    case .defaults(var event):
+      event.isOfNow = isOfNow
+      return .defaults(event)
+    }
   }
 
   /// The same, of a user.

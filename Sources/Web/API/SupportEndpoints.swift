@@ -72,17 +72,22 @@ struct SupportEndpoints: Sendable {
       throw Problem(
         400, "missing", "write default and regulated_default; DELETE goes back to the policy's")
     }
-    return try apply(event)
+    return try apply(event, call)
   }
 
   private func clearDefault(_ call: APICall) throws(Problem) -> HTTPResponse {
-    try apply(
-      DefaultEvent(
-        eventID: Identifier(NewEventID.make("http")), atMs: nowMs(),
-        category: try call.categoryOfPath(), value: nil))
+    let event = DefaultEvent(
+      eventID: Identifier(NewEventID.make("http")), atMs: nowMs(), isOfNow: true,
+      category: try call.categoryOfPath(), value: nil)
+    return try apply(event, call)
   }
 
-  private func apply(_ event: DefaultEvent) throws(Problem) -> HTTPResponse {
+  /// There always is a default, so that `*` holds; it has no tag, so that no other condition does
+  /// (RFC 9110, section 13.1.1).
+  private func apply(_ event: DefaultEvent, _ call: APICall) throws(Problem) -> HTTPResponse {
+    if case .tags = try EntityTag.condition("If-Match", of: call.request) {
+      throw Problem(412, "no_version", "a default has no version; leave out If-Match")
+    }
     let answer = try Failures.named { () throws(StoreError) in try service.apply(event) }
     return try EventReply.reply(answer, to: event.eventID, hasVersion: false)
   }

@@ -21,6 +21,12 @@ struct FormBody {
     self.fields = fields
   }
 
+  /// Whether it is RFC 8058's, in either of its encodings. No form of the pages holds these words.
+  static func isOneClick(_ request: HTTPRequest) -> Bool {
+    guard case .whole(let bytes) = request.body else { return false }
+    return bytes.contains("List-Unsubscribe".utf8) && bytes.contains("One-Click".utf8)
+  }
+
   subscript(_ name: String) -> String? { fields[name] }
 
   private static func decode(_ text: Substring) -> String? {

@@ -3,7 +3,7 @@ import Gate
 import Preferences
 
 /// What the pages change, as events. Their ids come of the token and of what the form tells with it, so
-/// that the same request, sent again, was seen already and changes nothing.
+/// that the same request of a page, sent again, was seen already and changes nothing.
 struct LinkActions: Sendable {
   let service: PreferenceService
   let nowMs: @Sendable () -> Int64
@@ -11,10 +11,30 @@ struct LinkActions: Sendable {
   func mute(
     _ category: Category, of user: UserPreferences, token: String, once: String?
   ) throws(StoreError) -> EventAnswer {
-    try service.apply(
-      PreferenceEvent(
-        eventID: Self.eventID([token, once ?? ""]), userID: user.userID, atMs: nowMs(),
-        isOfNow: true, source: .unsubscribeLink, body: .choiceSet(.account, category, .userOff)))
+    try service.apply(Self.mute(category, of: user, [token, once ?? ""], nowMs: nowMs()))
+  }
+
+  /// By RFC 8058, behind which is somebody who pressed a button just now, not a page that was loaded
+  /// again: where the link was used before and the category is on, it mutes once more.
+  func muteByOneClick(
+    _ category: Category, of user: UserPreferences, token: String
+  ) throws(StoreError) -> EventAnswer {
+    let first = try mute(category, of: user, token: token, once: nil)
+    guard first.isRepeat else { return first }
+    let nowMs = nowMs()
+    let again = try service.apply(of: user.userID) { user in
+      guard let user, user.account.choices[category]?.state != .userOff else { return [] }
+      return [Self.mute(category, of: user, [token, Self.newOnce()], nowMs: nowMs)]
+    }
+    return again.first ?? first
+  }
+
+  private static func mute(
+    _ category: Category, of user: UserPreferences, _ idParts: [String], nowMs: Int64
+  ) -> PreferenceEvent {
+    PreferenceEvent(
+      eventID: eventID(idParts), userID: user.userID, atMs: nowMs, isOfNow: true,
+      source: .unsubscribeLink, body: .choiceSet(.account, category, .userOff))
   }
 
   func undo(

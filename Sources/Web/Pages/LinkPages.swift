@@ -103,13 +103,17 @@ public struct LinkPages: Sendable {
         visit, UnsubscribePage.ask(category, token: visit.token, onward(visit, user)).bytes)
     }
     let answer = try Failures.named { () throws(StoreError) in
-      try actions.mute(category, of: user, token: visit.token, once: once(visit))
+      if FormBody.isOneClick(visit.request) {
+        return try actions.muteByOneClick(category, of: user, token: visit.token)
+      }
+      return try actions.mute(category, of: user, token: visit.token, once: once(visit))
     }
     guard let user = try readAgain(user) else { return deadLink("unknown_user", visit) }
     return state(visit, category, user, isRepeat: answer.isRepeat)
   }
 
-  /// What is in force now, never what was asked for: a link that was used before changes nothing.
+  /// What is in force now, never what was asked for: a page of a link that was used before changes
+  /// nothing.
   private func state(
     _ visit: Visit, _ category: Category, _ user: UserPreferences, isRepeat: Bool
   ) -> HTTPResponse {

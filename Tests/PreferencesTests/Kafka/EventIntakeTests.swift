@@ -76,14 +76,19 @@ import Testing
         ("u-2", choice("e-5").value), (nil, choice("e-6").value),
         choice("e-7", source: "admin_override"),
         (
+          user.text,
+          #"{"type":"permission_prompt_shown","event_id":"e-9","user_id":"u-1","at":1780000000000,"#
+            + #""device_id":"d-1","moment":"a\u0000b"}"#
+        ),
+        (
           "social",
           #"{"type":"default_set","event_id":"d-1","at":1780000000000,"category":"social"}"#
         ),
         choice("e-8", state: "user-on", at: world.nowMs + 1),
       ], to: .preferenceEvents)
     let counters = try readAll()
-    #expect(counters.events.value == 12)
-    #expect(counters.unreadable.value == 10)
+    #expect(counters.events.value == 13)
+    #expect(counters.unreadable.value == 11)
     #expect(counters.skipped.value == 0)
     #expect(try world.service.user(user)?.account.choices[.marketing]?.state == .userOn)
 
@@ -91,8 +96,9 @@ import Testing
     #expect(ofUser.filter { $0.outcome == .applied }.map(\.eventID.text) == ["e-1", "e-8"])
     let unreadable = ofUser.filter { $0.kind == .unreadable }
     let ofNobody = try world.service.auditOfDefaults(limit: 100)
-    #expect(unreadable.count + ofNobody.count == 10)
+    #expect(unreadable.count + ofNobody.count == 11)
     #expect(unreadable.contains { $0.eventID.text == "e-3" && $0.reason == "unknown_value" })
+    #expect(unreadable.contains { $0.eventID.text == "e-9" && $0.reason == "malformed_id" })
     #expect(unreadable.contains { $0.eventID.text == "e-7" && $0.outcome == .refused })
     #expect(ofNobody.contains { $0.reason == "malformed_json" })
     #expect(try world.service.defaults()[.social] == nil)

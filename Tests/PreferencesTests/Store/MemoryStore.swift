@@ -35,6 +35,11 @@ struct MemoryStore {
       answers[id] = nil
       let throughMs = transition.erasedThroughMs ?? .max
       audit[id]?.removeAll { $0.atMs <= throughMs }
+      audit[id] = audit[id]?.map { row in
+        var row = row
+        row.before = nil
+        return row
+      }
       // What waited is not published any more, but what was seen afterwards.
       waiting.removeAll {
         $0.text.hasPrefix("receipts \(id) ") && $0.atMs <= throughMs

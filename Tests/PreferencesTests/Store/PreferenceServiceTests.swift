@@ -179,6 +179,65 @@ import Testing
     #expect(published.map(\.value) == [nil, PreferenceDocument.text(left)])
   }
 
+  /// What was chosen before the erasure is not told by the rows of after it either: not by the next, nor
+  /// by one behind an undoing, which led back to it.
+  @Test(arguments: Backend.allCases)
+  func rowsThatStayDoNotTellWhatWasErased(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
+    let later = world.nowMs + 600_000
+    _ = try world.service.apply(world.choice("e-1", user, .marketing, .userOn))
+    _ = try world.service.apply(world.seen("e-2", user, "d-1"))
+    world.nowMs = later + 10
+    _ = try world.service.apply(
+      world.choice("e-3", user, .marketing, .userOff, at: later, source: .unsubscribeLink))
+    _ = try world.service.apply(
+      PreferenceEvent(
+        eventID: Identifier("e-4"), userID: user, atMs: later + 1, source: .unsubscribeLink,
+        body: .linkUndone(.marketing)))
+    _ = try world.service.apply(
+      world.choice("e-5", user, .marketing, .userOff, at: later + 2))
+    _ = try world.service.apply(world.choice("e-6", user, .security, .userOff, at: later + 3))
+    _ = try world.service.apply(
+      PreferenceEvent(
+        eventID: Identifier("e-7"), userID: user, atMs: later + 4,
+        body: .deviceRemoved(Identifier("d-1"))))
+    let last = try #require(try world.audit(user).first { $0.eventID.text == "e-5" })
+    #expect(last.before == "user-on")
+    _ = try world.service.apply(world.erased("e-8", user, at: StoreWorld.startMs))
+    let rows = try world.audit(user)
+    #expect(rows.map(\.eventID.text) == ["e-3", "e-4", "e-5", "e-6", "e-7"])
+    #expect(rows.allSatisfy { $0.before == nil && $0.after != nil })
+    // What comes afterwards says again what was before it.
+    _ = try world.service.apply(world.choice("e-9", user, .marketing, .userOn, at: later + 5))
+    #expect(try world.audit(user).last?.before == "user-off")
+  }
+
+  /// Requirements P1: the device's fact outlives the user, also one that comes when the user is gone.
+  @Test(arguments: Backend.allCases)
+  func aPromptOfAnErasedUserCountsForTheDevice(on backend: Backend) throws {
+    let world = try StoreWorld(backend)
+    let gone = Identifier("u-gone")
+    let device = Identifier("d-1")
+    func prompt(_ id: String, _ user: Identifier) throws -> EventAnswer {
+      try world.service.apply(
+        PreferenceEvent(
+          eventID: Identifier(id), userID: user, atMs: StoreWorld.startMs,
+          body: .permissionPromptShown(device, moment: Identifier("order_placed"))))
+    }
+    _ = try world.service.apply(world.seen("e-1", gone, "d-1"))
+    _ = try world.service.apply(world.erased("e-2", gone, at: world.nowMs))
+    _ = try world.service.apply(world.seen("e-3", user, "d-1", at: world.nowMs + 1))
+    #expect(try prompt("e-4", gone).refusal?.code == "erased")
+    #expect(try prompt("e-5", Identifier("nobody")).refusal?.code == "unknown_user")
+    #expect(try world.service.user(gone) == nil)
+    #expect(try world.service.holder(of: device) == user)
+    let kept = try world.service.store.readers.read { connection throws(SQLError) in
+      try UserReader(connection: connection).device(device)
+    }
+    #expect(kept?.prompt?.atMs == StoreWorld.startMs)
+    #expect(try world.audit(user).allSatisfy { $0.kind != .promptShown })
+  }
+
   @Test func whatWasErasedIsNotInTheFileEither() throws {
     let world = try StoreWorld()
     let secretUser = Identifier("somebody-to-forget")

@@ -68,6 +68,9 @@ struct World {
       erased[event.userID] = erasedAtMs
       let throughMs = transition.erasedThroughMs ?? .max
       rows.removeAll { $0.userID == event.userID && $0.atMs <= throughMs }
+      for index in rows.indices where rows[index].userID == event.userID {
+        rows[index].before = nil
+      }
     }
     for id in transition.releasedDevices { devices[id]?.holder = nil }
     if transition.isErased { users[event.userID] = nil }
