@@ -68,11 +68,8 @@ public final class EvidenceReader: Sendable {
           try table.ofNotification(id, limit: limit)
         }
       let attempts = try AttemptLinks(connection: connection).linked(rows)
-      let shown = Set(attempts.flatMap(\.receipts).map(\.sequence))
-      let receipts = try ReceiptTable(connection: connection).ofNotification(id, limit: limit)
-      let others = receipts.filter { one in
-        !shown.contains(one.sequence) && (user == nil || one.userID == user)
-      }.map(EvidenceReceipt.init)
+      let others = try ReceiptTable(connection: connection).ofNoApproval(id, limit: limit)
+        .filter { user == nil || $0.userID == user }.map(EvidenceReceipt.init)
       guard !attempts.isEmpty || !others.isEmpty else { return nil }
       return EvidenceNotification(attempts: attempts, otherReceipts: others)
     }

@@ -93,7 +93,7 @@ import Testing
     try world.index.takeOld()
     let found = try world.reader.timeline(user: "u-1", limit: 100).attempts
     #expect(found.map(\.place.offset).sorted() == [3] + Array(40..<60))
-    #expect(try world.reader.notification("young")?.attempts.first?.receipts.count == 10)
+    #expect(try world.reader.notification("young")?.otherReceipts.count == 10)
     #expect(world.index.counters.expired.value == 39 + 10 + 1)
     #expect(try world.reader.holdsDue(fromMs: 0, toMs: .max).isEmpty)
     #expect(try world.reader.latestSelfTest() == nil)

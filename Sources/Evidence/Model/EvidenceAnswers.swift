@@ -31,7 +31,8 @@ public struct EvidencePage: Sendable, Equatable {
 /// Everything of one `notification_id`, oldest first.
 public struct EvidenceNotification: Sendable, Equatable {
   public var attempts: [EvidenceAttempt]
-  /// Receipts for a device of which no attempt is indexed.
+  /// Receipts that belong to no approval that is indexed: none is of their user and device, or those
+  /// were decided later.
   public var otherReceipts: [EvidenceReceipt]
 }
 
