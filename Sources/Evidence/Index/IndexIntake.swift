@@ -30,12 +30,15 @@ struct IndexPartition {
   var isLost = false
   var isAtEnd = false
   var reached: Int64 = 0
+  /// Everything below is in the database.
+  var written: Int64
 
   init(topic: Int, number: Int32, source: IndexSource) {
     self.topic = topic
     self.number = number
     self.source = source
     isKnown = source.last == nil
+    written = max(0, source.nextOffset)
   }
 
   /// Where to begin reading: at the last record that was read, where it has to be recognised.
@@ -93,6 +96,7 @@ struct IndexIntake: ~Copyable {
     partitions[index].source.nextOffset = offset
     partitions[index].isKnown = true
     partitions[index].isLost = false
+    partitions[index].written = max(partitions[index].written, offset)
   }
 
   /// Where the partitions ended at an instant, in their order.
@@ -113,8 +117,24 @@ struct IndexIntake: ~Copyable {
     }
   }
 
+  /// The same of what is in the database: what was read and could not be written yet is missing there.
+  var unwritten: Int64 {
+    zip(partitions, ends).reduce(0) { sum, one in sum + max(0, one.1 - one.0.written) }
+  }
+
+  /// Everything that was taken is in the database.
+  mutating func wrote() {
+    for index in partitions.indices {
+      let partition = partitions[index]
+      partitions[index].written = max(
+        partition.written, partition.reached, partition.source.nextOffset)
+    }
+  }
+
   /// Everything that was there is in what was handed over.
-  var isAtEnd: Bool { !partitions.isEmpty && partitions.allSatisfy(\.isAtEnd) }
+  var isAtEnd: Bool {
+    !partitions.isEmpty && behind == 0 && partitions.allSatisfy(\.isAtEnd)
+  }
 
   /// What is to be written; it is forgotten here.
   mutating func takeBatch() -> IndexBatch {

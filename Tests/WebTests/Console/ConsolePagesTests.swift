@@ -174,6 +174,8 @@ import Testing
         (EvidenceLag(freshAtMs: now, recordsBehind: 0, newestMs: now), "is up to date"),
         (EvidenceLag(freshAtMs: now - 60_000, recordsBehind: 812, newestMs: now), "812 records"),
         (EvidenceLag(freshAtMs: now - 60_000, recordsBehind: 0, newestMs: now), "is not known"),
+        (EvidenceLag(freshAtMs: now - 4_000, recordsBehind: 3, newestMs: now), "is up to date"),
+        (EvidenceLag(freshAtMs: now - 5_000, recordsBehind: 500, newestMs: now), "500 records"),
       ]
       for (lag, words) in table {
         world.evidence.set { $0.lag = lag }
