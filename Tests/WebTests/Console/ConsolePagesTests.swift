@@ -229,7 +229,7 @@ import Testing
       let desk = SupportDesk(
         service: api.service, evidence: nil, panel: api.desk.panel, quietMap: api.desk.quietMap,
         nowMs: api.clock.read)
-      let world = ConsoleWorld(api)
+      let world = ConsoleWorld(api, desk: desk)
       world.device()
       world.signIn()
       let page = UserPage(
@@ -240,6 +240,10 @@ import Testing
       #expect(body.contains("There is no index of evidence here"))
       #expect(body.contains("What would happen now"))
       #expect(try desk.notification("n-1") == nil)
+      for path in ["notifications/n-1", "devices/other", "users/other"] {
+        let answer = world.get("/console/\(path)")
+        #expect(answer.status == 404 && answer.body.contains("There is no index of evidence here"))
+      }
     }
   }
 }
