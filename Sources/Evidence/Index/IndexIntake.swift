@@ -58,7 +58,7 @@ struct IndexIntake: ~Copyable {
   private let topics: [EvidenceTopic]
   private let erased: ErasedUsers
   private let counters: IndexCounters
-  private var decoder = RecordDecoder()
+  private var decoder: RecordDecoder
   private(set) var partitions: [IndexPartition] = []
   /// Of a topic and a partition, the index in `partitions`.
   private var indices: [[Int]]
@@ -66,11 +66,12 @@ struct IndexIntake: ~Copyable {
   private var ends: [Int64] = []
   private(set) var batch = IndexBatch()
 
-  init(topics: [EvidenceTopic], erased: ErasedUsers, counters: IndexCounters) {
+  init(topics: [EvidenceTopic], erased: ErasedUsers, counters: IndexCounters, nowMs: Int64) {
     self.topics = topics
     self.erased = erased
     self.counters = counters
     indices = topics.map { _ in [] }
+    decoder = RecordDecoder(nowMs: nowMs)
   }
 
   /// In the order of topics, and in each of partitions.
@@ -150,7 +151,10 @@ struct IndexIntake: ~Copyable {
 
 extension IndexIntake {
   /// Takes what was polled.
-  mutating func take(_ records: RecordBatch) -> (lost: [Lost], errors: [KafkaError]) {
+  mutating func take(
+    _ records: RecordBatch, nowMs: Int64
+  ) -> (lost: [Lost], errors: [KafkaError]) {
+    decoder.nowMs = nowMs
     var lost: [Lost] = []
     var errors: [KafkaError] = []
     var topic = 0
@@ -246,8 +250,9 @@ extension IndexIntake {
     case .preferences:
       guard record.value == nil, let user = record.key.flatMap(RecordDecoder.id) else { return }
       counters.erasures.add()
-      erased.note(user, throughMs: record.timestampMs)
-      batch.changes.append(.erased(userID: user, throughMs: record.timestampMs))
+      let throughMs = decoder.believed(timestampMs: record.timestampMs)
+      erased.note(user, throughMs: throughMs)
+      batch.changes.append(.erased(userID: user, throughMs: throughMs))
     case .receipts:
       counters.receipts.add()
       let (receipt, isReadable) = decoder.receipt(

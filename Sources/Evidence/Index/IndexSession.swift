@@ -46,7 +46,8 @@ final class IndexSession {
     self.log = log
     self.topics = topics
     self.settings = settings
-    intake = IndexIntake(topics: topics, erased: store.erased, counters: counters)
+    intake = IndexIntake(
+      topics: topics, erased: store.erased, counters: counters, nowMs: clock.wallMs())
     do throws(ConfigurationError) {
       reader = try PartitionReader(
         topic: topics[0].name, properties: properties, onEvent: onEvent)
@@ -85,7 +86,7 @@ final class IndexSession {
       }
       askForEnds(nowMs: nowMs)
       reader.poll(records, timeoutMs: pollMs())
-      let events = intake.take(records)
+      let events = intake.take(records, nowMs: clock.wallMs())
       records.release()
       if waitingSinceMs == nil, !intake.batch.changes.isEmpty {
         waitingSinceMs = clock.monotonicMs()
