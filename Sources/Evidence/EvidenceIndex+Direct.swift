@@ -32,7 +32,8 @@ package struct DirectIntake: ~Copyable {
       try SourceTable(connection: connection).open(topic, 0)
     }
     self.index = index
-    intake = IndexIntake(topics: [topic], erased: index.store.erased, counters: index.counters)
+    intake = IndexIntake(
+      topics: [topic], erased: index.store.erased, counters: index.counters, nowMs: index.nowMs())
     intake.set([IndexPartition(topic: 0, number: 0, source: source)])
   }
 

@@ -25,7 +25,7 @@ public final class EvidenceIndex: @unchecked Sendable {
     store = try EvidenceStore(database, readersCount: settings.readersCount)
     self.settings = settings
     self.nowMs = nowMs
-    reader = EvidenceReader(store.readers)
+    reader = EvidenceReader(store.readers, counters)
   }
 
   /// Begins to read. Where another process indexes into the same database, stands by until that one

@@ -47,7 +47,8 @@ public enum EvidenceMetrics {
       help: "Since when not everything is indexed; it grows while indexing stands still."
     ) { counters.freshAtMs.map { Double(max(0, nowMs() - $0)) / 1000 } }
     registry.gauge(
-      "evidence_caught_up", help: "1 where everything on the indexed topics is indexed."
+      "evidence_caught_up",
+      help: "1 where everything on the indexed topics is indexed, so far as the broker answers."
     ) { counters.isCaughtUp.value ? 1 : 0 }
   }
 }

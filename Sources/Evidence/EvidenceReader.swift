@@ -4,18 +4,24 @@ import Preferences
 /// look-ups; each answer is of one instant.
 public final class EvidenceReader: Sendable {
   private let readers: ReaderPool
+  /// Of the index in this process, which knows more than could be written while it cannot write.
+  private let counters: IndexCounters?
 
   private static let hourMs: Int64 = 3_600_000
   /// Behind everything.
   private static let newest = EvidenceCursor(atMs: .max, sequence: .max)
 
   /// Of an index of this process, with which it is closed.
-  init(_ readers: ReaderPool) { self.readers = readers }
+  init(_ readers: ReaderPool, _ counters: IndexCounters) {
+    self.readers = readers
+    self.counters = counters
+  }
 
   /// Opens an index that is there, beside whoever writes it, and writes nothing to it. The one that
   /// `EvidenceIndex` gives needs no opening.
   public init(reading database: EvidenceDatabase) throws(StoreError) {
     readers = try EvidenceStore.readers(database, count: 1)
+    counters = nil
   }
 
   /// Of one that was opened. Nothing may be called afterwards.
@@ -68,11 +74,8 @@ public final class EvidenceReader: Sendable {
           try table.ofNotification(id, limit: limit)
         }
       let attempts = try AttemptLinks(connection: connection).linked(rows)
-      let shown = Set(attempts.flatMap(\.receipts).map(\.sequence))
-      let receipts = try ReceiptTable(connection: connection).ofNotification(id, limit: limit)
-      let others = receipts.filter { one in
-        !shown.contains(one.sequence) && (user == nil || one.userID == user)
-      }.map(EvidenceReceipt.init)
+      let others = try ReceiptTable(connection: connection).ofNoApproval(id, limit: limit)
+        .filter { user == nil || $0.userID == user }.map(EvidenceReceipt.init)
       guard !attempts.isEmpty || !others.isEmpty else { return nil }
       return EvidenceNotification(attempts: attempts, otherReceipts: others)
     }
@@ -109,6 +112,12 @@ public final class EvidenceReader: Sendable {
   }
 
   public func lag() throws(StoreError) -> EvidenceLag {
+    var lag = try written()
+    if let behind = counters?.recordsBehind { lag.recordsBehind = behind }
+    return lag
+  }
+
+  private func written() throws(StoreError) -> EvidenceLag {
     try readers.read { connection throws(SQLError) in
       try connection.first(
         "SELECT fresh_at_ms, records_behind, newest_ms FROM progress WHERE id = 1", []

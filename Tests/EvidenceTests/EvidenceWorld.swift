@@ -104,6 +104,12 @@ struct Sample {
     self.value = value.map { Array($0.utf8) }
   }
 
+  func written(atMs: Int64) -> Sample {
+    var sample = self
+    sample.atMs = atMs
+    return sample
+  }
+
   var direct: DirectRecord {
     DirectRecord(offset: offset, timestampMs: atMs, key: key, value: value)
   }

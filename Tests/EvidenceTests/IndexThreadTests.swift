@@ -71,6 +71,44 @@ import Testing
     #expect(try #require(lag.freshAtMs) > EvidenceWorld.startMs)
   }
 
+  /// While the database cannot be written, what was read is missing in it, and that is told.
+  @Test func whileNothingCanBeWrittenTheLagIsTold() throws {
+    try broker.create()
+    try broker.write(drops(0..<10), to: .dropped)
+    let counters = world.index.counters
+    try index {
+      guard counters.isCaughtUp.value, counters.recordsBehind == 0 else { return false }
+      let before = try #require(counters.freshAtMs)
+      let other = try EvidenceDatabase.sqlite(path: world.path).connect(.writer)
+      defer { other.close() }
+      try other.runScript("BEGIN IMMEDIATE")
+      try broker.write(drops(10..<60), to: .dropped)
+      try wait(for: "the lag", { counters.recordsBehind == 50 && !counters.isCaughtUp.value })
+      #expect(try places("notifications.dropped").count == 10)
+      let lag = try world.reader.lag()
+      #expect(lag.recordsBehind == 50)
+      #expect(try #require(lag.freshAtMs) >= before)
+      try other.runScript("COMMIT")
+      try wait(for: "the rest", { counters.isCaughtUp.value && counters.recordsBehind == 0 })
+      return true
+    }
+    #expect(try places("notifications.dropped").count == 60)
+    #expect(try world.reader.lag().recordsBehind == 0)
+  }
+
+  /// Without a broker nobody knows what is missing.
+  @Test func nobodyIsCaughtUpWithABrokerThatDoesNotAnswer() throws {
+    var server: TestBroker? = try TestBroker()
+    try server!.create()
+    try world.index.start(
+      properties: server!.properties, topics: TopicNames(),
+      log: Logger(format: .json, levelMin: .error, sink: { _ in }), onEvent: { _ in })
+    defer { world.index.stop() }
+    try wait(for: "the index", { world.index.counters.isCaughtUp.value })
+    server = nil
+    try wait(for: "the end of it", { !world.index.counters.isCaughtUp.value })
+  }
+
   /// A reader that began anew knows no better than the one before it until it has come to the end; nor
   /// does one that reaches nobody, whose lag is to grow and not to be missing.
   @Test func howFarItWasOutlivesARestart() throws {
@@ -84,9 +122,9 @@ import Testing
     try world.index.store.writer.perform { connection throws(SQLError) in
       try BatchWriter(connection: connection).write(batch, erased: erased, nowMs: 0)
     }
+    try world.reopen()
     let lag = try world.reader.lag()
     #expect(lag.freshAtMs == before && lag.recordsBehind == 7)
-    try world.reopen()
     #expect(world.index.counters.freshAtMs == nil)
     var nowhere = KafkaProperties()
     try nowhere.require("bootstrap.servers", "127.0.0.1:1", because: "nobody is there")

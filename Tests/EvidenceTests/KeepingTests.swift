@@ -93,7 +93,7 @@ import Testing
     try world.index.takeOld()
     let found = try world.reader.timeline(user: "u-1", limit: 100).attempts
     #expect(found.map(\.place.offset).sorted() == [3] + Array(40..<60))
-    #expect(try world.reader.notification("young")?.attempts.first?.receipts.count == 10)
+    #expect(try world.reader.notification("young")?.otherReceipts.count == 10)
     #expect(world.index.counters.expired.value == 39 + 10 + 1)
     #expect(try world.reader.holdsDue(fromMs: 0, toMs: .max).isEmpty)
     #expect(try world.reader.latestSelfTest() == nil)
@@ -114,6 +114,41 @@ import Testing
     world.nowMs += 91 * dayMs
     try world.index.takeOld()
     #expect(try world.reader.timeline(user: "u-1", limit: 1).attempts.isEmpty)
+  }
+
+  /// Nor one that only a producer's Kafka timestamp tells, or both.
+  @Test(arguments: [Int64.max, 9_223_372_036_854_775, EvidenceWorld.startMs + 2 * 86_400_000])
+  func aTimestampFarAheadIsNotBelieved(timestampMs: Int64) throws {
+    let ahead = #""status":"accepted","at":"4247-01-01T00:00:00Z""#
+    let digits = #""status":"accepted","at":9223372036854775"#
+    try world.take(
+      "dropped",
+      [
+        Sample(0, key: "u-1", "no json", atMs: timestampMs),
+        Sample(
+          1, key: "u-1", decision("dropped", "expired", atMs: startMs + 2_000 * 365 * dayMs),
+          atMs: timestampMs),
+        Sample(2, key: "u-1", decision("dropped", "expired", atMs: startMs - 5), atMs: timestampMs),
+      ])
+    try world.take(
+      "receipts",
+      [
+        Sample(0, key: "u-1", receipt(ahead), atMs: timestampMs),
+        Sample(1, key: "u-1", receipt(digits), atMs: timestampMs),
+      ])
+    let found = try world.reader.timeline(user: "u-1", limit: 10).attempts
+    #expect(found.map(\.atMs) == [startMs, startMs, startMs - 5])
+    let receipts = try #require(try world.reader.notification("n-1")).otherReceipts
+    #expect(receipts.map(\.atMs) == [startMs, startMs])
+    #expect(try world.reader.lag().newestMs == startMs)
+    try world.take("preferences", [Sample(0, key: "u-1", nil, atMs: timestampMs)])
+    try world.take(
+      "dropped",
+      [Sample(3, key: "u-1", decision("dropped", "unknown_user", atMs: startMs + 1))])
+    #expect(try world.reader.timeline(user: "u-1", limit: 10).attempts.count == 1)
+    world.nowMs += 91 * dayMs
+    try world.index.takeOld()
+    #expect(try world.reader.timeline(user: "u-1", limit: 10).attempts.isEmpty)
   }
 
   @Test func anErasureTakesEverythingUpToIt() throws {

@@ -20,6 +20,8 @@ import Testing
 
   @Test func acceptedAndSeenAreTwoReceipts() throws {
     try world.take("approved", [Sample(0, key: "u-1", decision("approved", "ok"))])
+    let seenMs: Int64 = 1_780_272_060_000
+    world.nowMs = seenMs
     let accepted = #""provider":"apns","status":"accepted","at":"2026-06-01T00:00:00Z""#
     try world.take(
       "receipts",
@@ -31,12 +33,12 @@ import Testing
         Sample(4, key: "u-1", receipt(accepted, notification: "n-2")),
         Sample(5, key: "u-1", "no json"),
         Sample(6, key: "u-1", receipt(#""status":"pondering","at":"2026-06-01T00:00:00Z""#)),
-      ])
+      ].map { $0.written(atMs: seenMs) })
     let found = try notification()
     let receipts = try #require(found.attempts.first?.receipts)
     #expect(receipts.map(\.kind) == [.accepted, .other, .userObserved])
     #expect(receipts[2].via == "tap" && receipts[2].provider == nil)
-    #expect(receipts[2].atMs == 1_780_272_060_000)
+    #expect(receipts[2].atMs == seenMs)
     #expect(receipts[0].provider == "apns" && receipts[0].code == nil)
     #expect(receipts[0].atMs == Instant.parse(text: "2026-06-01T00:00:00Z"))
     // Of another device and of another user: of no attempt that is known.

@@ -25,13 +25,13 @@ public final class IndexCounters: Sendable {
   public let madeAnew = EventCount()
   /// Records that were taken away because they were old.
   public let expired = EventCount()
-  /// Everything that was on the topics when last asked is indexed.
+  /// Everything that was on the topics when last asked is indexed, and the broker answers.
   public let isCaughtUp = Flag()
 
   private let behind = Atomic<Int64>(-1)
   private let fresh = Atomic<Int64>(-1)
 
-  /// Offsets not read yet, when last asked; nil: never asked.
+  /// Offsets that are not in the database, when last asked; nil: never asked.
   public var recordsBehind: Int64? { Self.known(behind) }
   /// Everything that was on the topics at this instant is indexed, milliseconds since the epoch; nil:
   /// that was never so, or another process indexes. It stays where it is while reading stands still.

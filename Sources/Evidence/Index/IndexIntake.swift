@@ -30,12 +30,15 @@ struct IndexPartition {
   var isLost = false
   var isAtEnd = false
   var reached: Int64 = 0
+  /// Everything below is in the database.
+  var written: Int64
 
   init(topic: Int, number: Int32, source: IndexSource) {
     self.topic = topic
     self.number = number
     self.source = source
     isKnown = source.last == nil
+    written = max(0, source.nextOffset)
   }
 
   /// Where to begin reading: at the last record that was read, where it has to be recognised.
@@ -55,7 +58,7 @@ struct IndexIntake: ~Copyable {
   private let topics: [EvidenceTopic]
   private let erased: ErasedUsers
   private let counters: IndexCounters
-  private var decoder = RecordDecoder()
+  private var decoder: RecordDecoder
   private(set) var partitions: [IndexPartition] = []
   /// Of a topic and a partition, the index in `partitions`.
   private var indices: [[Int]]
@@ -63,11 +66,12 @@ struct IndexIntake: ~Copyable {
   private var ends: [Int64] = []
   private(set) var batch = IndexBatch()
 
-  init(topics: [EvidenceTopic], erased: ErasedUsers, counters: IndexCounters) {
+  init(topics: [EvidenceTopic], erased: ErasedUsers, counters: IndexCounters, nowMs: Int64) {
     self.topics = topics
     self.erased = erased
     self.counters = counters
     indices = topics.map { _ in [] }
+    decoder = RecordDecoder(nowMs: nowMs)
   }
 
   /// In the order of topics, and in each of partitions.
@@ -93,6 +97,7 @@ struct IndexIntake: ~Copyable {
     partitions[index].source.nextOffset = offset
     partitions[index].isKnown = true
     partitions[index].isLost = false
+    partitions[index].written = max(partitions[index].written, offset)
   }
 
   /// Where the partitions ended at an instant, in their order.
@@ -113,8 +118,24 @@ struct IndexIntake: ~Copyable {
     }
   }
 
+  /// The same of what is in the database: what was read and could not be written yet is missing there.
+  var unwritten: Int64 {
+    zip(partitions, ends).reduce(0) { sum, one in sum + max(0, one.1 - one.0.written) }
+  }
+
+  /// Everything that was taken is in the database.
+  mutating func wrote() {
+    for index in partitions.indices {
+      let partition = partitions[index]
+      partitions[index].written = max(
+        partition.written, partition.reached, partition.source.nextOffset)
+    }
+  }
+
   /// Everything that was there is in what was handed over.
-  var isAtEnd: Bool { !partitions.isEmpty && partitions.allSatisfy(\.isAtEnd) }
+  var isAtEnd: Bool {
+    !partitions.isEmpty && behind == 0 && partitions.allSatisfy(\.isAtEnd)
+  }
 
   /// What is to be written; it is forgotten here.
   mutating func takeBatch() -> IndexBatch {
@@ -130,7 +151,10 @@ struct IndexIntake: ~Copyable {
 
 extension IndexIntake {
   /// Takes what was polled.
-  mutating func take(_ records: RecordBatch) -> (lost: [Lost], errors: [KafkaError]) {
+  mutating func take(
+    _ records: RecordBatch, nowMs: Int64
+  ) -> (lost: [Lost], errors: [KafkaError]) {
+    decoder.nowMs = nowMs
     var lost: [Lost] = []
     var errors: [KafkaError] = []
     var topic = 0
@@ -226,8 +250,9 @@ extension IndexIntake {
     case .preferences:
       guard record.value == nil, let user = record.key.flatMap(RecordDecoder.id) else { return }
       counters.erasures.add()
-      erased.note(user, throughMs: record.timestampMs)
-      batch.changes.append(.erased(userID: user, throughMs: record.timestampMs))
+      let throughMs = decoder.believed(timestampMs: record.timestampMs)
+      erased.note(user, throughMs: throughMs)
+      batch.changes.append(.erased(userID: user, throughMs: throughMs))
     case .receipts:
       counters.receipts.add()
       let (receipt, isReadable) = decoder.receipt(

@@ -23,6 +23,8 @@ final class IndexSession {
   private var savedAtMs: Int64 = 0
   private var lookAtMs: Int64 = 0
   private var askAtMs: Int64 = 0
+  /// Whether the broker answered when last asked; while it does not, nobody knows what is missing.
+  private var isAnswered = false
 
   static let requestTimeoutMs: Int32 = 5000
   private static let pollMs: Int32 = 200
@@ -30,6 +32,9 @@ final class IndexSession {
   private static let lookIntervalMs: Int64 = 30_000
   private static let lookForMissingMs: Int64 = 5_000
   private static let askIntervalMs: Int64 = 2_000
+  /// How far it is is written this often at most where there is nothing else to write: in the turn in
+  /// which it was asked, so that whoever reads the database knows of the last few seconds.
+  private static let saveIntervalMs: Int64 = 1_000
 
   init(
     _ store: EvidenceStore, _ counters: IndexCounters, topics: [EvidenceTopic],
@@ -41,7 +46,8 @@ final class IndexSession {
     self.log = log
     self.topics = topics
     self.settings = settings
-    intake = IndexIntake(topics: topics, erased: store.erased, counters: counters)
+    intake = IndexIntake(
+      topics: topics, erased: store.erased, counters: counters, nowMs: clock.wallMs())
     do throws(ConfigurationError) {
       reader = try PartitionReader(
         topic: topics[0].name, properties: properties, onEvent: onEvent)
@@ -71,6 +77,7 @@ final class IndexSession {
       let nowMs = clock.monotonicMs()
       if nowMs >= lookAtMs {
         guard findPartitions(nowMs: nowMs) else {
+          counters.isCaughtUp.set(false)
           reader.serveEvents()
           watcher.serveEvents()
           pause()
@@ -79,7 +86,7 @@ final class IndexSession {
       }
       askForEnds(nowMs: nowMs)
       reader.poll(records, timeoutMs: pollMs())
-      let events = intake.take(records)
+      let events = intake.take(records, nowMs: clock.wallMs())
       records.release()
       if waitingSinceMs == nil, !intake.batch.changes.isEmpty {
         waitingSinceMs = clock.monotonicMs()
@@ -90,7 +97,7 @@ final class IndexSession {
       if isDue(clock.monotonicMs()) || !events.lost.isEmpty {
         guard write(isStopping, pause) else { return }
       }
-      counters.isCaughtUp.set(intake.isAtEnd && intake.batch.changes.isEmpty)
+      counters.isCaughtUp.set(isAnswered && intake.isAtEnd && intake.batch.changes.isEmpty)
       if !events.lost.isEmpty {
         guard goOn(events.lost) else { return }
       }
@@ -112,7 +119,7 @@ final class IndexSession {
   private func isDue(_ nowMs: Int64) -> Bool {
     if intake.batch.changes.count >= settings.batchRecordsMax { return true }
     if let since = waitingSinceMs { return nowMs - since >= settings.batchAgeMsMax }
-    return !intake.batch.isEmpty && nowMs - savedAtMs >= Self.askIntervalMs
+    return !intake.batch.isEmpty && nowMs - savedAtMs >= Self.saveIntervalMs
   }
 }
 
@@ -193,7 +200,12 @@ extension IndexSession {
         }, timeoutMs: Self.requestTimeoutMs)
       watcher.serveEvents()
       intake.asked(ends, atMs: askedAtMs)
+      isAnswered = true
+      counters.set(
+        EvidenceLag(freshAtMs: nil, recordsBehind: intake.unwritten, newestMs: nil))
     } catch {
+      isAnswered = false
+      counters.isCaughtUp.set(false)
       log.warning("Where the indexed topics end is not known.", ["error": "\(error)"])
     }
   }
@@ -263,20 +275,31 @@ extension IndexSession {
     while true {
       do throws(StoreError) {
         try put(batch)
-        if let progress = batch.progress { counters.set(progress) }
+        wrote(batch)
         return true
       } catch {
         if error == .closed { return false }
         if case .sql(let sql) = error, !sql.concernsEverything {
-          if putOneByOne(batch) { return true }
+          if putOneByOne(batch) {
+            wrote(batch)
+            return true
+          }
         } else {
           log.error("Evidence cannot be kept; it is tried again.", ["error": "\(error)"])
         }
         // Reading on would leave a hole that nobody remembers.
         if isStopping() { return false }
+        // How much is missing is known all the same, and told.
+        counters.isCaughtUp.set(false)
+        askForEnds(nowMs: clock.monotonicMs())
         pause()
       }
     }
+  }
+
+  private func wrote(_ batch: IndexBatch) {
+    intake.wrote()
+    if let progress = batch.progress { counters.set(progress) }
   }
 
   private func put(_ batch: IndexBatch) throws(StoreError) {

@@ -11,11 +11,14 @@ struct RecordDecoder: ~Copyable {
   /// Of an id that is searched by; a longer one is in the record alone.
   private static let idBytesMax = 128
   private static let hourMs: Int64 = 3_600_000
-  private static let dayMs: Int64 = 86_400_000
+  static let dayMs: Int64 = 86_400_000
   private static let categories = Set(Category.allCases.map { "\($0.name)" })
   private static let reasons = Set(Reason.allCases.map { "\($0.name)" })
 
-  init() {}
+  /// When what is decoded is read: nothing was decided or written more than a day later.
+  var nowMs: Int64
+
+  init(nowMs: Int64) { self.nowMs = nowMs }
 
   /// What the members say that are looked at.
   private struct Facts {
@@ -125,15 +128,22 @@ struct RecordDecoder: ~Copyable {
     _ value: UnsafeRawBufferPointer?
   ) -> IndexedRecord {
     return IndexedRecord(
-      source: source, offset: offset, atMs: Self.instant(facts.atMs, timestampMs: timestampMs),
+      source: source, offset: offset, atMs: instant(facts.atMs, timestampMs: timestampMs),
       userID: facts.userID, notificationID: facts.notificationID, deviceID: facts.deviceID,
       record: packer.pack(value ?? UnsafeRawBufferPointer(start: nil, count: 0)))
   }
 
-  /// An instant far behind the record's own Kafka timestamp is a clock that was wrong: kept as it is
+  /// A Kafka timestamp as far as it is believed: a producer sets what it likes.
+  func believed(timestampMs: Int64) -> Int64 {
+    timestampMs > nowMs + Self.dayMs ? nowMs : max(0, timestampMs)
+  }
+
+  /// An instant far ahead of the record's own Kafka timestamp is a clock that was wrong: kept as it is
   /// written, it would never grow old.
-  private static func instant(_ ms: Int64?, timestampMs: Int64) -> Int64 {
-    guard let ms else { return max(0, timestampMs) }
-    return timestampMs > 0 && ms > timestampMs + dayMs ? timestampMs : ms
+  private func instant(_ ms: Int64?, timestampMs: Int64) -> Int64 {
+    let written = believed(timestampMs: timestampMs)
+    guard let ms else { return written }
+    let latest = written > 0 ? written : nowMs
+    return ms > latest + Self.dayMs ? latest : ms
   }
 }

@@ -31,7 +31,8 @@ public struct EvidencePage: Sendable, Equatable {
 /// Everything of one `notification_id`, oldest first.
 public struct EvidenceNotification: Sendable, Equatable {
   public var attempts: [EvidenceAttempt]
-  /// Receipts for a device of which no attempt is indexed.
+  /// Receipts that belong to no approval that is indexed: none is of their user and device, or those
+  /// were decided later.
   public var otherReceipts: [EvidenceReceipt]
 }
 
@@ -73,7 +74,7 @@ public struct HoldsDue: Sendable, Equatable {
 public struct EvidenceLag: Sendable, Equatable {
   /// Everything that was on the topics at this instant is indexed; nil: that was never so.
   public var freshAtMs: Int64?
-  /// Offsets not read yet, of all partitions, when last asked; nil: never asked.
+  /// Offsets that are not indexed, of all partitions, when last asked; nil: never asked.
   public var recordsBehind: Int64?
   /// The newest `decided_at` or receipt that is indexed; nil: nothing is.
   public var newestMs: Int64?

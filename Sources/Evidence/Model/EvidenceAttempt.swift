@@ -43,7 +43,8 @@ public struct EvidenceAttempt: Sendable, Equatable {
   /// Of `invalid_candidate`: what is wrong, and of which member.
   public var detail: String?
   public var detailMember: String?
-  /// What providers and apps said of this notification on this device, oldest first. `accepted` is
+  /// What providers and apps said of this notification on this device from this approval until the
+  /// next, oldest first; of what was not approved, nothing. `accepted` is
   /// the provider's word and nobody's eye; only `user_observed` says that somebody saw it
   /// (requirements R1, R2).
   public var receipts: [EvidenceReceipt] = []

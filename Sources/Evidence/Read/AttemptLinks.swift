@@ -19,10 +19,7 @@ struct AttemptLinks {
       return attempt
     }
     var linked = attempt
-    linked.receipts = try ReceiptTable(connection: connection).ofNotification(
-      notification, device: device, limit: Self.siblingsMax
-    ).map(EvidenceReceipt.init).filter { $0.userID == attempt.userID }
-      .sorted { ($0.atMs, $0.sequence) < ($1.atMs, $1.sequence) }
+    linked.receipts = try receipts(attempt)
     guard attempt.outcome == .deferred || attempt.held != nil else { return linked }
     let siblings = try AttemptTable(connection: connection).ofNotification(
       notification, device: device, limit: Self.siblingsMax
@@ -45,6 +42,22 @@ struct AttemptLinks {
       linked.isOpenHold = try isOpen(attempt)
     }
     return linked
+  }
+
+  /// What was answered between this approval and the next of the same id, device and user. A receipt
+  /// tells of what was sent, so it belongs to an approval and to the newest one before it: the same id
+  /// may have been sent, and seen, before.
+  private func receipts(_ attempt: EvidenceAttempt) throws(SQLError) -> [EvidenceReceipt] {
+    guard attempt.outcome == .approved, let user = attempt.userID,
+      let notification = attempt.notificationID, let device = attempt.deviceID
+    else { return [] }
+    let (isFirst, nextMs) = try AttemptTable(connection: connection).approvals(
+      around: attempt.atMs, attempt.sequence, of: notification, user: user, device: device)
+    let fromMs = isFirst ? attempt.atMs - ReceiptTable.toleranceMs : attempt.atMs
+    return try ReceiptTable(connection: connection).ofNotification(
+      notification, user: user, device: device, fromMs: fromMs, toMs: nextMs ?? .max,
+      limit: Self.siblingsMax
+    ).map(EvidenceReceipt.init).sorted { ($0.atMs, $0.sequence) < ($1.atMs, $1.sequence) }
   }
 
   private func isOpen(_ attempt: EvidenceAttempt) throws(SQLError) -> Bool {

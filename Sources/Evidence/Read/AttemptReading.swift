@@ -79,6 +79,10 @@ extension EvidenceApproval {
 extension EvidenceReceipt {
   init(_ row: ReceiptRow) {
     let record = RecordReading(row.record)
+    // By the row where that is not believed.
+    let atMs = record?.instant("at").flatMap {
+      $0 >= 0 && $0 - RecordDecoder.dayMs <= row.atMs ? $0 : nil
+    }
     let kind: Kind =
       switch (record?.string("status"), record?.string("event")) {
       case ("accepted", nil): .accepted
@@ -88,7 +92,7 @@ extension EvidenceReceipt {
       }
     self.init(
       sequence: row.sequence, place: row.place, kind: kind,
-      atMs: record?.instant("at") ?? row.atMs, userID: row.userID,
+      atMs: atMs ?? row.atMs, userID: row.userID,
       notificationID: row.notificationID, deviceID: row.deviceID,
       provider: record?.string("provider"), code: record?.string("code"),
       via: record?.string("via"), record: row.record)

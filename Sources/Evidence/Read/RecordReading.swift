@@ -64,6 +64,9 @@ extension JSONValue {
     return value
   }
 
-  /// Text, or milliseconds.
-  fileprivate var instant: Int64? { string.flatMap { Instant.parse(text: $0) } ?? integer }
+  /// Text, or milliseconds of a year that can be written.
+  fileprivate var instant: Int64? {
+    string.flatMap { Instant.parse(text: $0) }
+      ?? integer.flatMap { (0..<253_402_300_800_000).contains($0) ? $0 : nil }
+  }
 }

@@ -129,6 +129,22 @@ struct AttemptTable {
       """, [.text(id), .text(device), .integer(Int64(limit))]
     ) { row throws(SQLError) in try AttemptRow(row) }
   }
+
+  /// Where an approval stands among those of its notification for this user's device: whether there
+  /// is none before it, and when the next was decided; nil: there is none.
+  func approvals(
+    around atMs: Int64, _ sequence: Int64, of id: String, user: String, device: String
+  ) throws(SQLError) -> (isFirst: Bool, nextMs: Int64?) {
+    try connection.first(
+      """
+      SELECT count(CASE WHEN a.at_ms < $4 OR (a.at_ms = $4 AND a.sequence < $5) THEN 1 END),
+        min(CASE WHEN a.at_ms > $4 OR (a.at_ms = $4 AND a.sequence > $5) THEN a.at_ms END)
+      FROM attempts a JOIN sources s ON s.source = a.source
+      WHERE a.notification_id = $1 AND a.device_id = $2 AND a.user_id = $3
+        AND s.content IN ('approved', 'selftest')
+      """, [.text(id), .text(device), .text(user), .integer(atMs), .integer(sequence)]
+    ) { (isFirst: $0.integer(0) == 0, nextMs: $0.optionalInteger(1)) } ?? (true, nil)
+  }
 }
 
 /// A row of `receipts`, its record unpacked.
@@ -156,27 +172,44 @@ struct ReceiptRow: Sendable {
 struct ReceiptTable {
   let connection: any SQLConnection
 
-  func ofNotification(_ id: String, limit: Int) throws(SQLError) -> [ReceiptRow] {
+  /// By how much a dispatcher's clock may be behind the gate's: a receipt that is dated so little
+  /// before the first approval of its notification is of that one all the same.
+  static let toleranceMs: Int64 = 60_000
+
+  /// Of the first `limit` receipts of a notification, those that belong to no approval that is
+  /// indexed.
+  func ofNoApproval(_ id: String, limit: Int) throws(SQLError) -> [ReceiptRow] {
     try connection.all(
       """
       SELECT r.sequence, s.topic, s.partition_number, r.kafka_offset, r.at_ms, r.user_id,
         r.notification_id, r.device_id, r.packing, r.plain_bytes, r.record
       FROM receipts r JOIN sources s ON s.source = r.source
-      WHERE r.notification_id = $1 ORDER BY r.at_ms, r.sequence LIMIT $2
-      """, [.text(id), .integer(Int64(limit))]
+      WHERE r.sequence IN (SELECT sequence FROM receipts WHERE notification_id = $1
+          ORDER BY at_ms, sequence LIMIT $2)
+        AND NOT EXISTS (SELECT 1 FROM attempts a JOIN sources o ON o.source = a.source
+          WHERE a.notification_id = $1 AND a.device_id = r.device_id AND a.user_id = r.user_id
+            AND o.content IN ('approved', 'selftest') AND a.at_ms <= r.at_ms + $3)
+      ORDER BY r.at_ms, r.sequence
+      """, [.text(id), .integer(Int64(limit)), .integer(Self.toleranceMs)]
     ) { row throws(SQLError) in try ReceiptRow(row) }
   }
 
+  /// Of one user's device, those dated in `fromMs ..< toMs`.
   func ofNotification(
-    _ id: String, device: String, limit: Int
+    _ id: String, user: String, device: String, fromMs: Int64, toMs: Int64, limit: Int
   ) throws(SQLError) -> [ReceiptRow] {
     try connection.all(
       """
       SELECT r.sequence, s.topic, s.partition_number, r.kafka_offset, r.at_ms, r.user_id,
         r.notification_id, r.device_id, r.packing, r.plain_bytes, r.record
       FROM receipts r JOIN sources s ON s.source = r.source
-      WHERE r.notification_id = $1 AND r.device_id = $2 ORDER BY r.at_ms, r.sequence LIMIT $3
-      """, [.text(id), .text(device), .integer(Int64(limit))]
+      WHERE r.notification_id = $1 AND r.device_id = $2 AND r.user_id = $3
+        AND r.at_ms >= $4 AND r.at_ms < $5 ORDER BY r.at_ms, r.sequence LIMIT $6
+      """,
+      [
+        .text(id), .text(device), .text(user), .integer(fromMs), .integer(toMs),
+        .integer(Int64(limit)),
+      ]
     ) { row throws(SQLError) in try ReceiptRow(row) }
   }
 }

@@ -284,7 +284,7 @@ public struct Console: Sendable {
 
   private func nothing(_ visit: Visit) -> HTTPResponse {
     let shown = MessagePage(
-      context: context(visit), title: .notFoundTitle, text: .notFoundText)
+      context: context(visit), title: .notFoundTitle, text: .notFoundText, isOfRecords: true)
     return page(visit, .refused, shown.bytes, status: 404)
   }
 

@@ -25,11 +25,24 @@ struct HTML: ExpressibleByStringInterpolation, Sendable, Equatable {
     }
   }
 
-  /// For text between tags and for attributes in double or single quotes.
-  static func escaped(_ value: String) -> String {
+  /// For text between tags and for attributes in double or single quotes. Characters that turn the
+  /// direction of what follows stand as their code points: one that is not closed would turn what is
+  /// beside it, whatever element is around it.
+  static func escaped(_ value: String) -> String { escaped(value, showsDirections: true) }
+
+  /// The value of a field, which comes back as it stands here. What is in a field turns nothing beside
+  /// it.
+  static func field(_ value: String) -> HTML {
+    HTML(markup: escaped(value, showsDirections: false))
+  }
+
+  private static func escaped(_ value: String, showsDirections: Bool) -> String {
     var text = ""
     for character in value.unicodeScalars {
       switch character {
+      case "\u{202A}"..."\u{202E}" where showsDirections,
+        "\u{2066}"..."\u{2069}" where showsDirections:
+        text += "[U+\(String(character.value, radix: 16, uppercase: true))]"
       case "&": text += "&amp;"
       case "<": text += "&lt;"
       case ">": text += "&gt;"

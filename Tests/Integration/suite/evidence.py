@@ -1,5 +1,6 @@
 """The evidence index of `sendgate serve`: everything once, whatever happens to it or to the topics."""
 
+import sqlite3
 from collections import Counter
 
 from confluent_kafka import TopicPartition
@@ -232,3 +233,33 @@ def unknown(world, reader):
     """Asks the gate anew each time: a repeat is a duplicate."""
     found = world.decide(reader, candidate(f"late-{world.random.random()}", "gone"))
     return found[0].record["reason"] == "unknown_user"
+
+
+@case()
+def while_nothing_can_be_written_the_lag_is_told(world):
+    """Another process has the database locked: service, metrics and `explain` say that the index is behind; then everything is there."""
+    world.create_topics()
+    service = serve(world).await_ready()
+    write_drops(world, "first", 20)
+    database = EvidenceDatabase(world)
+    until("the first are indexed", lambda: indexed(database) == 20, 60)
+    lock = sqlite3.connect(evidence_path(world), timeout=10, isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    write_drops(world, "second", 300)
+
+    def behind():
+        state = service.must("GET", "/v1/evidence/state", role="support").json
+        return state["records_behind"] == 300 == service.metric("sendgate_evidence_lag_records")
+
+    until("the lag is told", behind, 15)
+    expect_equal(service.metric("sendgate_evidence_caught_up"), 0, "caught up")
+    found = world.command("explain", "explain", "--config", world.config_path, *service.settings, "--user", "nobody")
+    expect_equal(found.child.returncode, 66, "the exit code of what is not on record")
+    expect("The index reaches up to" in found.output(), "that the index is behind is not said")
+    expect_equal(indexed(database), 20, "what was indexed meanwhile")
+    lock.execute("COMMIT")
+    lock.close()
+    until("the rest is indexed", lambda: indexed(database) == 320, 30)
+    until("nothing is behind", lambda: service.metric("sendgate_evidence_lag_records") == 0, 30)
+    until("it is caught up", lambda: service.metric("sendgate_evidence_caught_up") == 1, 30)
+    service.end()

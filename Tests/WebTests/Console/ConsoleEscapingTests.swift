@@ -11,7 +11,7 @@ import Testing
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'><svg onload=alert(1)>",
     "</title><script>alert(1)</script>", "</style><script>alert(1)</script>", "<!--", "]]>",
     "javascript:alert(1)", "\" autofocus onfocus=alert(1) x=\"", "&lt;b&gt;", "`<b>`",
-    "\u{202E}abc",
+    "\u{202E}abc", "a\u{2066}\u{202A}b", "\u{2069}\u{202C}abc",
     "a/../b", "..", "?lang=zh#x", "%3Cscript%3E", "{id}", "{name}", "é\u{301}", "<plaintext>",
   ]
 
@@ -132,6 +132,34 @@ import Testing
     #expect(elements.subtracting(own) == [], "\(place)")
     #expect(!body.contains("href=\"javascript"), "\(place)")
     if text.contains("<") { #expect(!body.contains(text), "\(place)") }
+    checkDirections(body, place)
+  }
+
+  /// Nothing turns the direction of what is beside it, but within a field.
+  private func checkDirections(_ body: String, _ place: String) {
+    let field = "name=\"q\" value=\""
+    let parts = body.split(separator: field, omittingEmptySubsequences: false)
+    for (number, part) in parts.enumerated() {
+      let shown = number == 0 ? part : part[(part.firstIndex(of: "\"") ?? part.endIndex)...]
+      let isTurned = shown.unicodeScalars.contains {
+        (0x202A...0x202E).contains($0.value) || (0x2066...0x2069).contains($0.value)
+      }
+      #expect(!isTurned, "\(place)")
+    }
+  }
+
+  @Test func whatTurnsTheDirectionIsShownAsItsCodePoint() throws {
+    let id = "a\u{2066}\u{202E}b"
+    #expect(HTML.escaped(id) == "a[U+2066][U+202E]b")
+    try withConsole { world in
+      world.evidence.set { $0.attempts = [.made(1, notification: id, atMs: world.nowMs)] }
+      let body = world.get("/console/users/u-1").body
+      #expect(body.contains("<bdi>a[U+2066][U+202E]b</bdi>"))
+      #expect(body.contains("/console/notifications/\(PercentText.encode(id))?"))
+      // What is looked for again is the id itself.
+      let page = world.get("/console/notifications/\(PercentText.encode(id))").body
+      #expect(page.contains("value=\"\(id)\""))
+    }
   }
 
   /// The audit's texts are the store's own, ids and zones the user's.

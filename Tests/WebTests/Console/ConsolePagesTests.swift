@@ -174,6 +174,8 @@ import Testing
         (EvidenceLag(freshAtMs: now, recordsBehind: 0, newestMs: now), "is up to date"),
         (EvidenceLag(freshAtMs: now - 60_000, recordsBehind: 812, newestMs: now), "812 records"),
         (EvidenceLag(freshAtMs: now - 60_000, recordsBehind: 0, newestMs: now), "is not known"),
+        (EvidenceLag(freshAtMs: now - 4_000, recordsBehind: 3, newestMs: now), "is up to date"),
+        (EvidenceLag(freshAtMs: now - 5_000, recordsBehind: 500, newestMs: now), "500 records"),
       ]
       for (lag, words) in table {
         world.evidence.set { $0.lag = lag }
@@ -227,7 +229,7 @@ import Testing
       let desk = SupportDesk(
         service: api.service, evidence: nil, panel: api.desk.panel, quietMap: api.desk.quietMap,
         nowMs: api.clock.read)
-      let world = ConsoleWorld(api)
+      let world = ConsoleWorld(api, desk: desk)
       world.device()
       world.signIn()
       let page = UserPage(
@@ -238,6 +240,10 @@ import Testing
       #expect(body.contains("There is no index of evidence here"))
       #expect(body.contains("What would happen now"))
       #expect(try desk.notification("n-1") == nil)
+      for path in ["notifications/n-1", "devices/other", "users/other"] {
+        let answer = world.get("/console/\(path)")
+        #expect(answer.status == 404 && answer.body.contains("There is no index of evidence here"))
+      }
     }
   }
 }

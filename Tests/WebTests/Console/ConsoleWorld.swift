@@ -14,10 +14,10 @@ final class ConsoleWorld {
   /// What the browser sends along; nil: nobody is signed in.
   var cookie: String?
 
-  init(_ api: APIWorld, isSecure: Bool = false) {
+  init(_ api: APIWorld, desk: SupportDesk? = nil, isSecure: Bool = false) {
     self.api = api
     console = Console(
-      desk: api.desk, keeper: api.keeper, isSecure: isSecure, registry: registry,
+      desk: desk ?? api.desk, keeper: api.keeper, isSecure: isSecure, registry: registry,
       log: Logger(format: .json, sink: { _ in }))
   }
 

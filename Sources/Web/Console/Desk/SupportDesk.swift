@@ -154,10 +154,13 @@ struct IndexState: Sendable, Equatable {
   var lag: EvidenceLag
   var newestSelfTest: SelfTestRun?
 
-  /// Everything of the last half minute is in.
+  /// How far it is is written about every two seconds; twice that is slack, and more is not.
+  private static let slackMs: Int64 = 5_000
+
+  /// Everything is in but what came within the last seconds.
   func isFresh(_ nowMs: Int64) -> Bool {
     guard let freshAtMs = lag.freshAtMs else { return false }
-    return nowMs - freshAtMs < 30_000
+    return nowMs - freshAtMs < Self.slackMs
   }
 
   /// What is not shown yet, in words; nil where nothing is.

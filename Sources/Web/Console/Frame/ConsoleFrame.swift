@@ -98,7 +98,7 @@ struct ConsoleFrame {
       <a class="brand" href="\(context.link("/console"))">\(ConsoleIcon.gate)sendgate</a>
       <form class="find" method="get" action="/console" role="search">
       <label class="away" for="q">\(words[FramePhrase.searchLabel])</label>
-      <input id="q" name="q" value="\(query)" maxlength="128" autocomplete="off" autocapitalize="off" \
+      <input id="q" name="q" value="\(HTML.field(query))" maxlength="128" autocomplete="off" autocapitalize="off" \
       spellcheck="false" placeholder="\(words[FramePhrase.searchLabel])">
       <input type="hidden" name="lang" value="\(words.language.rawValue)">
       <button class="button" type="submit">\(words[FramePhrase.search])</button>

@@ -19,7 +19,7 @@ enum ConsoleStyle {
     h1 { margin: 0; font-size: 24px; line-height: 1.3; overflow-wrap: anywhere; }
     h2 { margin: 0 0 4px; font-size: 18px; line-height: 1.35; }
     h3 { margin: 0; font-size: 15px; line-height: 1.4; }
-    p { margin: 0 0 8px; }
+    p { margin: 0 0 8px; overflow-wrap: anywhere; }
     a { color: var(--act); text-underline-offset: 2px; }
     code { font: 13px/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace;
       overflow-wrap: anywhere; }

@@ -81,13 +81,15 @@ struct MessagePage {
   let context: ConsoleContext
   var title: FramePhrase
   var text: FramePhrase
+  /// What is not there could be there, were there an index.
+  var isOfRecords = false
 
   var bytes: [UInt8] {
     let words = context.words
     return ConsoleFrame(context: context).page(
       title: words[title],
       """
-      \(ConsoleNotes.behind(context))
+      \(isOfRecords ? ConsoleNotes.noIndex(context) : ConsoleNotes.behind(context))
       <div class="card narrow"><h1>\(words[title])</h1>
       <p>\(words[text])</p></div>
       """)

@@ -71,7 +71,7 @@ struct ReceiptTrack {
     """
   }
 
-  /// Receipts of devices of which no decision is on record.
+  /// Receipts that belong to no approval on record.
   func others(_ receipts: [EvidenceReceipt]) -> HTML {
     guard !receipts.isEmpty else { return .nothing }
     let items = receipts.map { receipt -> HTML in
