@@ -49,6 +49,7 @@ struct DeviceEndpoints: Sendable {
     let event = PreferenceEvent(
       eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
       isOfNow: true, body: .deviceRemoved(try call.id("device_id")))
+    try EventReply.checkRights(call.role, event)
     let answer = try Failures.named { () throws(StoreError) in try service.apply(event) }
     if let refusal = answer.refusal, refusal.code != Refusal.unknownUser.code {
       throw Problem(422, refusal.code, refusal.words)
