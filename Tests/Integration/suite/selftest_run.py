@@ -1,8 +1,12 @@
 """`sendgate selftest` against a running system: everything agrees, and where it does not, what is named."""
 
+import contextlib
+import http.server
 import json
 import os
 import subprocess
+import threading
+import time
 import urllib.parse
 
 from harness.brokers import INJECTS, free_port
@@ -267,6 +271,63 @@ def what_cannot_be_run_says_so(world):
     )
     expect_equal(refused.child.returncode, 78, "exit code where others may read the token")
     system.service.end()
+
+
+@contextlib.contextmanager
+def slow_service(answer):
+    """The address of a service that leaves every answer to `answer(handler)`."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            with contextlib.suppress(OSError):
+                answer(self)
+
+        do_GET = do_PUT
+
+        def log_message(self, *words):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _late(handler):
+    body = b'{"version":1}'
+    time.sleep(0.7)
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def _byte_by_byte(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000000")
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b" ")
+        time.sleep(0.1)
+
+
+@case()
+def a_slow_service_cannot_hold_a_step(world):
+    """Each answer in time, all of them too late for their step; and one that never ends: the step is named, and it is over."""
+    system = System(world, index=False)
+    for answer in (_late, _byte_by_byte):
+        with slow_service(answer) as url:
+            began = time.monotonic()
+            code, report = system.selftest(seconds=2, url=url)
+            seconds = time.monotonic() - began
+        expect_equal((code, report["passed"]), (NOT_RUN, None), f"{answer.__name__}: {report}")
+        expect("the step preferences was not over in its 2 s" in report["not_run"], f"why: {report}")
+        expect(seconds < 8, f"it took {seconds:.1f} s")
+    system.end()
 
 
 @case()
