@@ -53,4 +53,21 @@ extension SelfTestSession {
     }
     for state in SelfTestState.allCases { found[state]!.indexState = words }
   }
+
+  /// What two runs at once make of the same users says nothing of the system. Where the service cannot
+  /// be asked, what was found stands.
+  func checkAlone(_ report: SelfTestReport) throws(CommandFailure) {
+    for state in SelfTestState.allCases {
+      guard let reply = try? service.ask("GET", "/v1/users/\(state.userID)/preferences"),
+        reply.isGood || reply.status == 404
+      else { continue }
+      let version = reply.json?.at("version")?.integer
+      guard found[state]!.isDisturbed(now: version) else { continue }
+      let names = report.disagreements.map(\.what).joined(separator: ", ")
+      throw CommandFailure(
+        ExitCode.notRun,
+        "\(state.userID) was changed by somebody else meanwhile, most likely by another self-test at"
+          + " the same time: run it again, alone. What did not agree says nothing: \(names)")
+    }
+  }
 }

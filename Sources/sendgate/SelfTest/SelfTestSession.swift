@@ -68,7 +68,12 @@ final class SelfTestSession {
     }
     // What came after the first decision that counted: another one, or one on another topic.
     watch.poll(timeoutMs: Self.pollMs * 4, take)
-    return report()
+    let report = report()
+    // That a dispatcher can see an approval is the gate's doing, whoever changed the users.
+    if !report.passed && leaks.isEmpty {
+      try step("alone") { () throws(CommandFailure) in try checkAlone(report) }
+    }
+    return report
   }
 
   private func step(
@@ -118,6 +123,9 @@ final class SelfTestSession {
     let user = "/v1/users/\(state.userID)"
     let device = "\(user)/devices/\(state.deviceID)"
     let category = "\(settings.category.name)"
+    try service.must(
+      "PUT", "\(user)/choices/\(category)", #"{"state":"user-on","source":"in_app_settings"}"#)
+    // The device last: whoever else changed something before, the document is right by this version.
     for seen in [state.deviceBefore, state.device] {
       let body = JSONLine.make { line in
         line.add("platform", seen.platform)
@@ -126,10 +134,9 @@ final class SelfTestSession {
         line.add("timezone", "UTC")
         line.add("region", "US")
       }
-      try service.must("PUT", device, body)
+      found[state]!.ownVersion =
+        try service.must("PUT", device, body).json?.at("version")?.integer
     }
-    try service.must(
-      "PUT", "\(user)/choices/\(category)", #"{"state":"user-on","source":"in_app_settings"}"#)
     found[state]!.preferences = try service.get("\(user)/preferences")
     found[state]!.settings = try service.get("\(device)/settings")
     found[state]!.now = try service.get("/v1/evidence/users/\(state.userID)/now")
