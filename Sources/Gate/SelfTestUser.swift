@@ -4,7 +4,8 @@ import Glibc
 /// what is approved for them goes to a topic of its own, so that no dispatcher ever sees one
 /// (docs/selftest.md).
 public enum SelfTestUser {
-  /// What their ids begin with. Reserved: a real user of such an id would be sent nothing.
+  /// What their ids begin with, and those of their devices. Reserved: a real user of such an id would
+  /// be sent nothing.
   public static let prefix: StaticString = "sendgate-selftest."
 
   /// Asked of approvals alone, so that nothing else pays for it. Allocates nothing.

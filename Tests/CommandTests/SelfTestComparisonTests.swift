@@ -203,6 +203,16 @@ private struct Texts {
     #expect(SelfTestUser.isReserved(state.userID))
   }
 
+  /// A false alarm is worse than none: two runs at once are told by the versions.
+  @Test func anotherHandIsToldByTheVersion() {
+    var found = SelfTestFindings()
+    #expect(!found.isDisturbed(now: 7), "nothing was changed")
+    found.ownVersion = 7
+    #expect(!found.isDisturbed(now: 7))
+    #expect(found.isDisturbed(now: 8))
+    #expect(found.isDisturbed(now: nil), "erased")
+  }
+
   @Test func whatIsCappedIsNotTheSelfTests() {
     #expect(SelfTestSettings.category(.builtIn) == .transactional)
   }

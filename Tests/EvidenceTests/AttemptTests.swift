@@ -146,6 +146,22 @@ import Testing
     #expect(try world.reader.timeline(user: "u-1", limit: 1).attempts[0].category == "made-up-49")
   }
 
+  /// On a quiet system a timer's runs would be most of what the charts show.
+  @Test func theSelfTestsUsersDoNotCount() throws {
+    let made = "sendgate-selftest.expired"
+    try world.take("selftest", [Sample(0, key: made, decision("approved", "ok", user: made))])
+    try world.take(
+      "dropped",
+      [
+        Sample(0, key: made, decision("dropped", "token_expired", user: made)),
+        Sample(1, key: "u-1", decision("dropped", "token_expired")),
+      ])
+    let counts = try world.reader.outcomes(fromMs: 0, toMs: .max)
+    #expect(counts.map(\.count) == [1])
+    #expect(try world.reader.timeline(user: made, limit: 9).attempts.count == 2, "they are kept")
+    #expect(world.index.counters.unreadable.value == 0)
+  }
+
   @Test func aNewerGatesReasonIsShownAsItIs() throws {
     try world.take("dropped", [Sample(0, key: "u-1", decision("dropped", "of_a_newer_release"))])
     let attempt = try #require(try world.reader.timeline(user: "u-1", limit: 1).attempts.first)

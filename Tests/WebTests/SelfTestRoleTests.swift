@@ -4,14 +4,15 @@ import Testing
 @testable import Web
 
 private let own = "/v1/users/sendgate-selftest.active"
+private let device = "\(own)/devices/sendgate-selftest.d"
 private let seen = #"{"platform":"ios","os_permission":"granted"}"#
 private let choice = #"{"state":"user-on","source":"in_app_settings"}"#
 
 @Test func theSelfTestMayDoWithItsOwnUsersWhatAnybodyMay() throws {
   try withAPI { world in
     for (method, path, body) in [
-      ("PUT", "\(own)/devices/d", seen), ("PUT", "\(own)/choices/social", choice),
-      ("GET", "\(own)/preferences", nil), ("GET", "\(own)/devices/d/settings", nil),
+      ("PUT", device, seen), ("PUT", "\(own)/choices/social", choice),
+      ("GET", "\(own)/preferences", nil), ("GET", "\(device)/settings", nil),
       ("PUT", "\(own)/suppressions/abuse_hold", nil), ("GET", "\(own)/audit", nil),
       ("GET", "\(own)/export", nil), ("DELETE", own, nil),
     ] as [(String, String, String?)] {
@@ -44,14 +45,15 @@ private let choice = #"{"state":"user-on","source":"in_app_settings"}"#
 @Test func nobodyElseButAdminChangesItsUsers() throws {
   try withAPI { world in
     let event = """
-      {"event_id":"e","at":"2026-03-09T22:00:00Z","type":"device_removed","device_id":"d"}
+      {"event_id":"e","at":"2026-03-09T22:00:00Z","type":"device_removed",\
+      "device_id":"sendgate-selftest.d"}
       """
     for role in [Role.app, .support, .admin] {
       let isAdmin = role == .admin
       for (method, path, body) in [
-        ("PUT", "\(own)/devices/d", seen), ("PUT", "\(own)/choices/social", choice),
+        ("PUT", device, seen), ("PUT", "\(own)/choices/social", choice),
         ("PUT", "\(own)/suppressions/abuse_hold", nil), ("POST", "\(own)/events", event),
-        ("DELETE", "\(own)/devices/d", nil), ("DELETE", own, nil),
+        ("DELETE", device, nil), ("DELETE", own, nil),
       ] as [(String, String, String?)] {
         let status = world.ask(method, path, role, body: body).status
         #expect((status == 403) == !isAdmin, "\(role) \(method) \(path) \(status)")
@@ -59,7 +61,7 @@ private let choice = #"{"state":"user-on","source":"in_app_settings"}"#
     }
     // Admin has erased the user: what is not of a later instant stays away.
     world.clock.advance(ms: 1_000)
-    let again = world.ask("PUT", "\(own)/devices/d", .selftest, body: seen)
+    let again = world.ask("PUT", device, .selftest, body: seen)
     #expect(again.status == 200, "\(again.body)")
     for role in [Role.app, .support, .admin] {
       #expect(world.ask("GET", "\(own)/preferences", role).status == 200, "reading hurts nobody")
@@ -67,5 +69,38 @@ private let choice = #"{"state":"user-on","source":"in_app_settings"}"#
     // However the path writes it.
     #expect(
       world.ask("PUT", "/v1/users/sendgate%2Dselftest.x/devices/d", .app, body: seen).status == 403)
+  }
+}
+
+/// A device belongs to one account: who names somebody else's would take it, or what it may be asked.
+@Test func aRealDeviceIsNoSelfTestsAndTheOtherWayRound() throws {
+  try withAPI { world in
+    func device(_ user: String, _ id: String) -> String { "/v1/users/\(user)/devices/\(id)" }
+    let (thief, own) = ("sendgate-selftest.thief", "sendgate-selftest.d")
+    #expect(world.ask("PUT", device("victim", "phone"), .app, body: seen).status == 200)
+    #expect(world.ask("PUT", device(thief, own), .selftest, body: seen).status == 200)
+    for (role, user, id) in [(Role.selftest, thief, "phone"), (.app, "victim", own)] {
+      let event = """
+        {"event_id":"e","at":"2026-03-09T22:00:00Z","type":"device_seen","device_id":"\(id)",\
+        "platform":"ios","os_permission":"granted","source":"os_settings_sync"}
+        """
+      let ofDevice = """
+        {"state":"user-off","source":"in_app_settings","device_id":"\(id)"}
+        """
+      for (method, path, body) in [
+        ("PUT", device(user, id), seen), ("DELETE", device(user, id), nil),
+        ("POST", "\(device(user, id))/prompt", #"{"moment":"first_order"}"#),
+        ("POST", "/v1/users/\(user)/events", event),
+        ("PUT", "/v1/users/\(user)/choices/social", ofDevice),
+      ] as [(String, String, String?)] {
+        let answer = world.ask(method, path, role, body: body)
+        #expect(answer.status == 403, "\(role) \(method) \(path) \(answer.body)")
+      }
+    }
+    for (user, id) in [("victim", "phone"), (thief, own)] {
+      let kept = world.ask("GET", "/v1/users/\(user)/preferences", .support).body
+      #expect(kept.contains("\"\(id)\"") && kept.contains("\"granted\""), "\(kept)")
+    }
+    #expect(world.ask("PUT", device(thief, own), .admin, body: seen).status == 200)
   }
 }

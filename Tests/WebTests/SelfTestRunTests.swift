@@ -64,7 +64,8 @@ func whatIsNoReportIsRefused(body: String) throws {
   try withAPI { world in
     let user = "sendgate-selftest.active"
     let seen = #"{"platform":"ios","os_permission":"granted"}"#
-    #expect(world.ask("PUT", "/v1/users/\(user)/devices/d", .selftest, body: seen).status == 200)
+    let device = "/v1/users/\(user)/devices/\(user).d"
+    #expect(world.ask("PUT", device, .selftest, body: seen).status == 200)
     #expect(world.ask("GET", "/v1/evidence/users/\(user)", .selftest).status == 200)
     #expect(world.ask("GET", "/v1/evidence/users/\(user)/now", .selftest).status == 200)
     #expect(world.ask("GET", "/v1/evidence/state", .selftest).status == 200)

@@ -33,6 +33,14 @@ public enum EventRights {
         : "the self-test's users are changed by the roles selftest and admin alone"
       return Denial(member: "user_id", words: words)
     }
+    // A device belongs to one account: whoever names one may take it from whom it belongs to.
+    if let device = event.deviceID, SelfTestUser.isReserved(device.text) != (role == .selftest) {
+      let words =
+        role == .selftest
+        ? "the role selftest names devices alone whose id begins with \(SelfTestUser.prefix)"
+        : "devices whose id begins with \(SelfTestUser.prefix) are the self-test's"
+      return Denial(member: "device_id", words: words)
+    }
     if role == .selftest { return nil }
     if event.source == .adminOverride {
       return Denial(member: "source", words: "only the role admin may write source admin_override")

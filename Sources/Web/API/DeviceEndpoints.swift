@@ -49,6 +49,7 @@ struct DeviceEndpoints: Sendable {
     let event = PreferenceEvent(
       eventID: Identifier(NewEventID.make("http")), userID: try call.id("user_id"), atMs: nowMs(),
       isOfNow: true, body: .deviceRemoved(try call.id("device_id")))
+    try EventReply.checkRights(call.role, event)
     let condition = try EntityTag.condition("If-Match", of: call.request)
     let answer = try Conditional.apply(event, condition, service)
     if let refusal = answer.refusal, refusal.code != Refusal.unknownUser.code {

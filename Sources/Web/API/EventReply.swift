@@ -8,10 +8,14 @@ enum EventReply {
   static func apply(
     _ event: PreferenceEvent, _ call: APICall, _ service: PreferenceService
   ) throws(Problem) -> HTTPResponse {
-    if let denial = EventRights.denial(call.role, event) { throw .forbidden(denial.words) }
+    try checkRights(call.role, event)
     let condition = try EntityTag.condition("If-Match", of: call.request)
     return try reply(
       try Conditional.apply(event, condition, service), to: event.eventID, hasVersion: true)
+  }
+
+  static func checkRights(_ role: Role, _ event: PreferenceEvent) throws(Problem) {
+    if let denial = EventRights.denial(role, event) { throw .forbidden(denial.words) }
   }
 
   /// - Parameter hasVersion: the answer is about a user, who has one.

@@ -53,15 +53,15 @@ final class OutputWatch {
   }
 
   /// Begins to read at the present ends.
-  func start(timeoutMs: Int32) throws(CommandFailure) {
+  func start(_ deadline: StepDeadline) throws(CommandFailure) {
     var missing: String?
     do throws(KafkaError) {
       var positions: [TopicPositions] = []
-      for role in Self.roles { positions.append(try end(of: names[role], timeoutMs)) }
+      for role in Self.roles { positions.append(try end(of: names[role], deadline)) }
       missing = positions.first(where: \.positions.isEmpty)?.topic
       if missing == nil { try reader.assign(positions) }
     } catch {
-      throw CommandFailure(ExitCode.notRun, "\(error)")
+      throw deadline.failure("\(error)")
     }
     if let missing {
       throw CommandFailure(
@@ -70,15 +70,18 @@ final class OutputWatch {
   }
 
   /// Without positions where there is no such topic.
-  private func end(of topic: String, _ timeoutMs: Int32) throws(KafkaError) -> TopicPositions {
-    guard let count = try reader.partitionCount(of: topic, timeoutMs: timeoutMs) else {
+  private func end(of topic: String, _ deadline: StepDeadline) throws(KafkaError) -> TopicPositions
+  {
+    let countWithinMs = Int32(deadline.leftMs())
+    guard let count = try reader.partitionCount(of: topic, timeoutMs: countWithinMs) else {
       return TopicPositions(topic: topic, positions: [])
     }
     let partitions = Set(
       keys.map { key in key.withUnsafeBytes { Partitioner.partition(forKey: $0, count: count) } })
     return TopicPositions(
       topic: topic,
-      positions: try reader.ends(partitions.sorted(), of: topic, timeoutMs: timeoutMs))
+      positions: try reader.ends(
+        partitions.sorted(), of: topic, timeoutMs: Int32(deadline.leftMs())))
   }
 
   /// Waits up to `timeoutMs`. Hands over what is of the self-test's users and can be read; holds have

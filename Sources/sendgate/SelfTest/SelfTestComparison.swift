@@ -3,6 +3,8 @@ import Kafka
 
 /// What was seen of one state's user in a run. Nothing where there was nothing to see.
 struct SelfTestFindings {
+  /// Of the document, after the run's own last change to it.
+  var ownVersion: Int64?
   /// The document, as the preference service answers.
   var preferences: JSONValue?
   /// The device's settings, as its page shows them.
@@ -30,6 +32,14 @@ struct SelfTestFindings {
   }
 
   var version: Int64? { preferences?.at("version")?.integer }
+
+  /// Whether somebody else had a hand in what was seen: versions only rise, so one that is still the
+  /// run's own was so all the while.
+  /// - Parameter version: of the document once everything was seen; nil: there is none any more.
+  func isDisturbed(now version: Int64?) -> Bool {
+    guard let ownVersion else { return false }
+    return version != ownVersion
+  }
 }
 
 /// Holds everything that was seen of one state against what must be, and against each other. A pure

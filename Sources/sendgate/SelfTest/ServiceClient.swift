@@ -23,8 +23,13 @@ struct ServiceClient: Sendable {
   private static let answerBytesMax = 16 << 20
   private static let chunkBytes = 65_536
 
-  /// - Parameter path: with what must be escaped escaped.
-  func ask(_ method: String, _ path: String, body: String? = nil) throws(ServiceFailure) -> Reply {
+  /// - Parameters:
+  ///   - path: with what must be escaped escaped.
+  ///   - withinMs: where less time than `timeoutMs` is left for it.
+  func ask(
+    _ method: String, _ path: String, body: String? = nil, withinMs: Int = .max
+  ) throws(ServiceFailure) -> Reply {
+    let deadlineNs = SystemTime.monotonicNs() + Int64(min(timeoutMs, withinMs)) * 1_000_000
     var request = """
       \(method) \(address.prefix)\(path) HTTP/1.1\r
       Host: \(address.authority)\r
@@ -37,9 +42,8 @@ struct ServiceClient: Sendable {
       request += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
     }
     request += "\r\n" + (body ?? "")
-    let socket = try ServiceSocket(address, caFile: caFile, timeoutMs: timeoutMs)
+    let socket = try ServiceSocket(address, caFile: caFile, deadlineNs: deadlineNs)
     try socket.write(Array(request.utf8))
-    let deadlineNs = SystemTime.monotonicNs() + Int64(timeoutMs) * 1_000_000
     var answer = HTTPAnswer()
     while !answer.isWhole {
       let bytes = try socket.read(upTo: Self.chunkBytes)

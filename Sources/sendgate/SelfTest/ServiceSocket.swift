@@ -1,22 +1,24 @@
 import CTLS
 import Glibc
+import Telemetry
 
 /// Why the service could not be asked.
 struct ServiceFailure: Error, Equatable {
   var words: String
 }
 
-/// One connection to the preference service, with TLS where its address says so. No call waits longer
-/// than the time-out it was opened with.
+/// One connection to the preference service, with TLS where its address says so. No call waits beyond
+/// the deadline that it was opened with.
 struct ServiceSocket: ~Copyable {
   private let descriptor: Int32
   private let tls: OpaquePointer?
+  private let deadlineNs: Int64
   private static let reasonBytes = 256
 
   init(
-    _ address: ServiceAddress, caFile: String?, timeoutMs: Int
+    _ address: ServiceAddress, caFile: String?, deadlineNs: Int64
   ) throws(ServiceFailure) {
-    let connected = try Self.connect(address, timeoutMs)
+    let connected = try Self.connect(address, deadlineNs)
     var made: OpaquePointer?
     if address.isSecure {
       var reason = [CChar](repeating: 0, count: Self.reasonBytes)
@@ -26,6 +28,7 @@ struct ServiceSocket: ~Copyable {
         throw ServiceFailure(words: "TLS with \(address.authority): \(Self.text(reason))")
       }
     }
+    self.deadlineNs = deadlineNs
     descriptor = connected
     tls = made
   }
@@ -37,7 +40,7 @@ struct ServiceSocket: ~Copyable {
 
   /// The first of the host's addresses that lets itself be connected to.
   private static func connect(
-    _ address: ServiceAddress, _ timeoutMs: Int
+    _ address: ServiceAddress, _ deadlineNs: Int64
   ) throws(ServiceFailure) -> Int32 {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
@@ -55,11 +58,11 @@ struct ServiceSocket: ~Copyable {
       let descriptor = socket(info.ai_family, info.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
       guard descriptor >= 0 else { throw ServiceFailure(words: Process.reason(errno)) }
       // Counts for connecting, too.
-      var time = timeval(tv_sec: timeoutMs / 1_000, tv_usec: timeoutMs % 1_000 * 1_000)
-      let size = socklen_t(MemoryLayout<timeval>.size)
-      setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
-      setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, size)
-      if Glibc.connect(descriptor, info.ai_addr, info.ai_addrlen) == 0 { return descriptor }
+      limit(descriptor, deadlineNs)
+      if Glibc.connect(descriptor, info.ai_addr, info.ai_addrlen) == 0 {
+        limit(descriptor, deadlineNs)
+        return descriptor
+      }
       reason = errno == EINPROGRESS ? "no answer in time" : Process.reason(errno)
       close(descriptor)
       at = info.ai_next
@@ -67,7 +70,18 @@ struct ServiceSocket: ~Copyable {
     throw ServiceFailure(words: "connecting to \(address.authority): \(reason)")
   }
 
+  /// What waits on the socket next waits until the deadline.
+  private static func limit(_ descriptor: Int32, _ deadlineNs: Int64) {
+    // 0 would be no limit at all.
+    let left = max(1_000, (deadlineNs - SystemTime.monotonicNs()) / 1_000)
+    var time = timeval(tv_sec: Int(left / 1_000_000), tv_usec: Int(left % 1_000_000))
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, size)
+  }
+
   func write(_ bytes: [UInt8]) throws(ServiceFailure) {
+    Self.limit(descriptor, deadlineNs)
     if let tls {
       var reason = [CChar](repeating: 0, count: Self.reasonBytes)
       guard ct_write_all(tls, bytes, bytes.count, &reason, reason.count) == 0 else {
@@ -93,6 +107,7 @@ struct ServiceSocket: ~Copyable {
   func read(upTo count: Int) throws(ServiceFailure) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let read: Int
+    Self.limit(descriptor, deadlineNs)
     if let tls {
       var reason = [CChar](repeating: 0, count: Self.reasonBytes)
       read = ct_read(tls, &bytes, count, &reason, reason.count)

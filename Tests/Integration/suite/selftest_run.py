@@ -1,8 +1,13 @@
 """`sendgate selftest` against a running system: everything agrees, and where it does not, what is named."""
 
+import contextlib
+import http.server
+import itertools
 import json
 import os
 import subprocess
+import threading
+import time
 import urllib.parse
 
 from harness.brokers import INJECTS, free_port
@@ -30,7 +35,7 @@ class System:
         self.gate.await_ready()
         self.token_path = os.path.join(world.directory, "selftest.token")
         self.keep_token(self.service.tokens["selftest"])
-        self.runs = 0
+        self.names = itertools.count(1)
 
     def keep_token(self, token):
         with open(os.open(self.token_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
@@ -38,11 +43,10 @@ class System:
 
     def selftest(self, seconds=10, url=None, config=(), more=()):
         """(exit code, report) of a run."""
-        self.runs += 1
         words = ["selftest", "--json", "--config", self.world.config_path, "--token-file", self.token_path]
         words += ["--url", url or f"http://127.0.0.1:{self.service.port}", "--step-timeout-seconds", str(seconds)]
         words += [word for pair in config for word in ("--set", pair)] + list(more)
-        done = self.world.command(f"selftest-{self.runs}", *words, seconds=120)
+        done = self.world.command(f"selftest-{next(self.names)}", *words, seconds=120)
         with open(done.out_path, encoding="utf-8") as file:
             lines = file.read().splitlines()
         expect_equal(len(lines), 1, f"lines of the report:\n{done.output()}")
@@ -202,7 +206,8 @@ def a_swapped_token_status_is_named(world):
                 if state is None or output.value in written:
                     continue
                 made = json.loads(output.value)
-                if made["devices"][0]["token_status"] != state:
+                # The first document of a user has no device yet.
+                if [each["token_status"] for each in made["devices"]] != [state]:
                     continue
                 made["devices"][0]["token_status"] = swapped[state]
                 value = encode(made)
@@ -267,6 +272,105 @@ def what_cannot_be_run_says_so(world):
     )
     expect_equal(refused.child.returncode, 78, "exit code where others may read the token")
     system.service.end()
+
+
+@case()
+def two_at_once_are_no_failure(world):
+    """Runs at the same time share the users: each agrees, or could not be run; none says that something is wrong."""
+    system = System(world)
+    system.must_agree()
+    codes = []
+    for _ in range(4):
+        runs = [threading.Thread(target=lambda: codes.append(system.selftest())) for _ in range(3)]
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.join()
+    expect_equal(len(codes), 12, "runs that ended")
+    for code, report in codes:
+        expect(code in (AGREES, NOT_RUN), f"exit code {code} of {report}")
+        expect(code == AGREES or "changed by somebody else" in report["not_run"], f"why: {report}")
+    expect_equal(system.kept()["outcome"], "passed", "the newest run")
+    system.end()
+
+
+@case()
+def another_hand_is_no_failure(world):
+    """Somebody changes one of the users all the while: the run says whose, and gives no verdict."""
+    system = System(world)
+    path = "/v1/users/sendgate-selftest.active/devices/sendgate-selftest.active-device"
+    seen = {"platform": "ios", "os_permission": "denied", "token_status": "expired"}
+
+    def change(stopping):
+        while not stopping.wait(0.01):
+            system.service.must("PUT", path, seen, role="selftest")
+
+    changer = Background(change)
+    try:
+        code, report = system.selftest(seconds=4)
+    finally:
+        changer.stop()
+    expect_equal((code, report["passed"]), (NOT_RUN, None), f"{report}")
+    expect("sendgate-selftest.active was changed by somebody else" in report["not_run"], f"why: {report}")
+    system.must_agree()
+    system.end()
+
+
+@contextlib.contextmanager
+def slow_service(answer):
+    """The address of a service that leaves every answer to `answer(handler)`."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            with contextlib.suppress(OSError):
+                answer(self)
+
+        do_GET = do_PUT
+
+        def log_message(self, *words):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _late(handler):
+    body = b'{"version":1}'
+    time.sleep(0.7)
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def _byte_by_byte(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000000")
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b" ")
+        time.sleep(0.1)
+
+
+@case()
+def a_slow_service_cannot_hold_a_step(world):
+    """Each answer in time, all of them too late for their step; and one that never ends: the step is named, and it is over."""
+    system = System(world, index=False)
+    for answer in (_late, _byte_by_byte):
+        with slow_service(answer) as url:
+            began = time.monotonic()
+            code, report = system.selftest(seconds=2, url=url)
+            seconds = time.monotonic() - began
+        expect_equal((code, report["passed"]), (NOT_RUN, None), f"{answer.__name__}: {report}")
+        expect("the step preferences was not over in its 2 s" in report["not_run"], f"why: {report}")
+        expect(seconds < 8, f"it took {seconds:.1f} s")
+    system.end()
 
 
 @case()
