@@ -6,8 +6,8 @@
 
 NAME is a test, a theme (a file of suite/), or the beginning of either. Each test has topics and a group of its own under
 a prefix, so one broker serves all; with --jobs several run at a time, since most of a test is waiting, and each job has
-a broker of its own, which its tests may kill. Files of a failed test are kept and its processes' output is shown; --keep
-keeps them all. The last line is `N passed, N failed`.
+a broker of its own, which its tests may kill; those that judge how late something came run alone, in the end. Files of a
+failed test are kept and its processes' output is shown; --keep keeps them all. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -125,20 +125,29 @@ def work(options, directory, numbers, answers):
         broker.finish()
 
 
-def run_all(count, options, directory):
-    """The names of the tests that failed."""
+def run_all(run, options, directory):
+    """The names of the tests that failed. The timed ones come last, one by one."""
+    timed = [number for number, each in enumerate(run) if each.is_timed]
+    beside = [number for number, each in enumerate(run) if not each.is_timed]
+    if options.jobs == 1:
+        return run_some(range(len(run)), 1, options, os.path.join(directory, "all"))
+    failed = run_some(beside, options.jobs, options, os.path.join(directory, "beside"))
+    return failed + run_some(timed, 1, options, os.path.join(directory, "alone"))
+
+
+def run_some(chosen_numbers, count, options, directory):
+    """In `count` jobs; the names of those that failed."""
     numbers, answers = multiprocessing.Queue(), multiprocessing.Queue()
-    for number in [*range(count), *[None] * options.jobs]:
+    for number in [*chosen_numbers, *[None] * count]:
         numbers.put(number)
     jobs = [
-        multiprocessing.Process(target=work, args=(options, os.path.join(directory, f"job-{job}"), numbers, answers))
-        for job in range(options.jobs)
+        multiprocessing.Process(target=work, args=(options, f"{directory}-{job}", numbers, answers)) for job in range(count)
     ]
     failed = []
     try:
         for job in jobs:
             job.start()
-        for _ in range(count):
+        for _ in chosen_numbers:
             name, passed, told = next_answer(answers, jobs)
             print(told, end="", flush=True)
             if not passed:
@@ -174,7 +183,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     directory = tempfile.mkdtemp(prefix="sendgate-integration-")
     print(f"broker {broker_class(options).kind}, seed {options.seed}, files in {directory}", flush=True)
-    failed = run_all(len(run), options, directory)
+    failed = run_all(run, options, directory)
     if not failed and not options.keep:
         shutil.rmtree(directory)
     if other:

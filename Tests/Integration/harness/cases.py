@@ -10,6 +10,7 @@ class Case:
     function: object
     needs: frozenset
     is_long: bool
+    is_timed: bool
     theme: str
 
     @property
@@ -24,15 +25,16 @@ class Case:
 CASES = []
 
 
-def case(*needs, long=False):
+def case(*needs, long=False, timed=False):
     """Declares a test: a function of a World whose doc line says what it proves.
 
-    `needs` are promises a broker must keep for the test to mean anything; `long` ones run with --long.
+    `needs` are promises a broker must keep for the test to mean anything; `long` ones run with --long. A `timed` one judges
+    how late something came, so no other test runs beside it.
     """
 
     def declare(function):
         theme = function.__module__.rsplit(".", 1)[1]
-        made = Case(function, frozenset(needs), long, theme)
+        made = Case(function, frozenset(needs), long, timed, theme)
         if not made.says:
             raise ValueError(f"{made.name} does not say what it proves")
         if any(other.name == made.name for other in CASES):

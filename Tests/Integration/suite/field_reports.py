@@ -55,7 +55,7 @@ class Night:
         expect_equal(sorted(nulls), sorted({output.key for output in held}), "the holds that were ended")
 
 
-@case(EXACT)
+@case(EXACT, timed=True)
 def released_in_silence(world):
     """C057: one candidate is held, then nothing comes on any topic: it leaves within a second of the window's end."""
     night = Night(world, 15)
@@ -74,7 +74,7 @@ def released_in_silence(world):
     night.check_none_is_held()
 
 
-@case(EXACT)
+@case(EXACT, timed=True)
 def overdue_after_a_stop(world):
     """C058, C059, C065: the gate is down over the window's end; then all leave at once, but for what expired meanwhile."""
     night = Night(world, 18)
@@ -128,7 +128,7 @@ def expiry_is_half_open_at_the_release(world):
     night.check_none_is_held()
 
 
-@case(EXACT)
+@case(EXACT, timed=True)
 def producers_clocks_do_not_decide(world):
     """C066: record timestamps of 1970 and of five minutes ahead change nothing: each leaves at the window's end."""
     night = Night(world, 15)

@@ -82,7 +82,7 @@ class Sleepers:
         let_pass(max(0.0, self.end + after - time.time()))
 
 
-@case()
+@case(timed=True)
 def released_when_the_night_ends(world):
     """Held, then released to the second, with headers and the first decision; opt-out, erasure, flight and a newer one meanwhile."""
     world.create_topics()
@@ -193,7 +193,7 @@ def holds_move_while_a_transaction_is_open(world):
     heir.drain()
 
 
-@case()
+@case(timed=True)
 def the_release_is_paced(world):
     """600 due at one instant, 100 a second: no second sees more, in no partition's favour, and all leave."""
     world.create_topics(partitions=3)
@@ -217,7 +217,7 @@ def the_release_is_paced(world):
     gate.drain()
 
 
-@case()
+@case(timed=True)
 def new_zones_move_what_is_held(world):
     """A new tz database ends the night at once: what is held leaves when the gate has read it, not before."""
     world.create_topics(partitions=2)

@@ -43,13 +43,13 @@ def held_through_kills(world, rounds, count=100_000):
         json.dump({**note, "disruptions": trial.instances.disruptions}, file)
 
 
-@case(EXACT)
+@case(EXACT, timed=True)
 def holds_through_3_kills(world):
     """100,000 candidates in windows of 1 to 3 minutes, 3 times; kill -9, join and leave: each ends once, right, in time."""
     held_through_kills(world, 3)
 
 
-@case(EXACT, long=True)
+@case(EXACT, long=True, timed=True)
 def holds_through_20_kills(world):
     """100,000 candidates in windows of 1 to 3 minutes, 20 times; kill -9, join and leave: each ends once, right, in time."""
     held_through_kills(world, 20)

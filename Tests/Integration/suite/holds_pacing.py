@@ -136,13 +136,13 @@ def check_burst(reader, count, rates, due_ms, expires_ms):
         expect(seconds < len(instants) / rate * 1.4 + 20, f"{platform}: {len(instants)} took {seconds:.0f} s at {rate}/s")
 
 
-@case(EXACT)
+@case(EXACT, timed=True)
 def burst_keeps_to_the_bucket(world):
     """40,000 holds due at one instant, a gate killed meanwhile: no second sees more than each provider's rate, none is lost."""
     burst(world, 40_000, {"ios": 2000, "android": 1500}, lead_seconds=40, kill_after=3)
 
 
-@case(EXACT, long=True)
+@case(EXACT, long=True, timed=True)
 def a_million_keeps_to_the_bucket(world):
     """A million holds due at one instant, a gate killed meanwhile: no second sees more than each provider's rate, none is lost."""
     burst(world, 1_000_000, {"ios": 20_000, "android": 15_000}, lead_seconds=120, kill_after=8)

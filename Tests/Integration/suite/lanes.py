@@ -56,7 +56,7 @@ def told(seconds):
     return f"p50 {at[0]:.1f}, p90 {at[1]:.1f}, p99 {at[2]:.1f}, most {inner[-1]:.1f} ms of {len(inner)}"
 
 
-@case(long=True)
+@case(long=True, timed=True)
 def security_under_a_marketing_backlog(world):
     """K3: with 500,000 marketing candidates before it the security lane's p99 stays within 3 times that of an idle gate."""
     world.create_topics(partitions=8, security=4)
@@ -101,7 +101,7 @@ def security_under_a_marketing_backlog(world):
     expect(ratio <= 3, f"{ratio:.2f} times the idle p99")
 
 
-@case()
+@case(timed=True)
 def security_moves_on_soon_after_a_death(world):
     """With its owner killed, and nobody to take that instance's place, another has decided long before 45 s are over."""
     world.create_topics(partitions=4, security=1)

@@ -143,7 +143,7 @@ def an_erased_user_leaves_kafka_and_the_gate(world):
     service.end()
 
 
-@case()
+@case(timed=True)
 def who_is_erased_is_gone_within_a_second(world):
     """From the request until the store has no such user and the gate decides `unknown_user`; the quickest of ten counts, as the machine may be busy."""
     world.create_topics()
