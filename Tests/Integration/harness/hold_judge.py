@@ -231,14 +231,27 @@ class Judge:
         if record.reason == "expired":
             return
         expect(record.decided_ms >= earliest, f"{earliest - record.decided_ms} ms early: it was due at {earliest}")
-        limit = latest
+        # By when it was written, not only by what it says.
+        seen_ms = max(record.decided_ms, record.stamp_ms) - self.spread_ms
+        limit = self._recovered(latest)
+        # It was free while nobody could let it go; whoever took over found the user in a window again.
+        while latest < limit < seen_ms - LATE_MS and (until := self._quiet_at(index, device_id, record, limit)):
+            limit = self._recovered(until)
+        late = seen_ms - limit
+        self.late_max_ms = max(self.late_max_ms, late)
+        expect(late <= LATE_MS, f"{late} ms later than the spread behind {limit}; it was due at {latest}")
+
+    def _recovered(self, limit):
+        """The end of what was disturbed about then; the instant itself where nothing was."""
         for begun, ended in sorted(self.disruptions):
             if begun <= limit + self.spread_ms + LATE_MS and ended > limit:
                 limit = ended
-        # By when it was written, not only by what it says.
-        late = max(record.decided_ms, record.stamp_ms) - limit - self.spread_ms
-        self.late_max_ms = max(self.late_max_ms, late)
-        expect(late <= LATE_MS, f"{late} ms later than the spread behind {limit}; it was due at {latest}")
+        return limit
+
+    def _quiet_at(self, index, device_id, record, at_ms):
+        """Until when the document that decided keeps the device quiet at an instant; 0: it does not."""
+        version = next(each for each in self.round.users[self.round.user_of[index]] if each.number == (record.version or 1))
+        return self.quiet_until(next(each for each in version.devices if each.device_id == device_id), at_ms)
 
     def _free(self, index, device_id, before, record):
         """(not before, not after): when the hold becomes free to leave, without the spread.
