@@ -13,20 +13,17 @@ final class ReadAhead {
   /// Smaller batches are what a reader gets that has caught up: there is nothing to run ahead for.
   private static let aheadRecordsMin = 256
 
-  private let reader: PartitionReader
-  private let topic: String?
   /// The caller's.
   private var front: KeptBatch
   /// The thread's while it fills; else nobody's, and empty once that is over.
   private var back: KeptBatch
   private var isFilling = false
-  private let filler = Filler()
+  private let filler: Filler
   private var thread: NamedThread?
 
   /// - Parameter topic: whose records' headers are kept; nil: none.
   init(_ reader: PartitionReader, keepingHeadersOf topic: String?, recordsMax: Int) {
-    self.reader = reader
-    self.topic = topic
+    filler = Filler(reader, keepingHeadersOf: topic)
     front = KeptBatch(recordsMax: recordsMax)
     back = KeptBatch(recordsMax: recordsMax)
   }
@@ -36,13 +33,13 @@ final class ReadAhead {
     if isFilling {
       filler.wait()
     } else {
-      back.fill(from: reader, keepingHeadersOf: topic, timeoutMs: timeoutMs)
+      filler.fill(back, timeoutMs: timeoutMs)
     }
     swap(&front, &back)
     isFilling = front.records.count >= Self.aheadRecordsMin
     if isFilling {
       if thread == nil { thread = filler.start() }
-      filler.fill(back, from: reader, keepingHeadersOf: topic, timeoutMs: timeoutMs)
+      filler.ask(for: back, timeoutMs: timeoutMs)
     } else {
       back.records.release()
     }
@@ -74,39 +71,42 @@ final class ReadAhead {
   }
 }
 
-/// The thread's half.
+/// Fills batches, and the thread that does so while the lane works.
 private final class Filler: @unchecked Sendable {
   // Unchecked: `work` is written before `asked` is posted and read after; the batch in it is handed
   // back by `filled`.
-  private struct Work {
-    var batch: KeptBatch
-    var reader: PartitionReader
-    var topic: String?
-    var timeoutMs: Int32
-  }
-  private var work: Work?
+  private var work: (batch: KeptBatch, timeoutMs: Int32)?
   private let asked = Semaphore()
   private let filled = Semaphore()
+  private let reader: PartitionReader
+  private let topic: String?
+
+  init(_ reader: PartitionReader, keepingHeadersOf topic: String?) {
+    self.reader = reader
+    self.topic = topic
+  }
 
   func start() -> NamedThread {
     NamedThread(name: "read-ahead") {
       while true {
         self.asked.wait()
-        guard let work = self.work else { return }
+        guard let (batch, timeoutMs) = self.work else { return }
         // What the caller was through with when it asked for this.
-        work.batch.records.release()
-        work.batch.fill(
-          from: work.reader, keepingHeadersOf: work.topic, timeoutMs: work.timeoutMs)
+        batch.records.release()
+        self.fill(batch, timeoutMs: timeoutMs)
         self.filled.post()
       }
     }
   }
 
-  func fill(
-    _ batch: KeptBatch, from reader: PartitionReader, keepingHeadersOf topic: String?,
-    timeoutMs: Int32
-  ) {
-    work = Work(batch: batch, reader: reader, topic: topic, timeoutMs: timeoutMs)
+  /// On whichever thread has the batch.
+  func fill(_ batch: KeptBatch, timeoutMs: Int32) {
+    batch.fill(from: reader, keepingHeadersOf: topic, timeoutMs: timeoutMs)
+  }
+
+  /// The batch is the thread's from here until `wait` is through.
+  func ask(for batch: KeptBatch, timeoutMs: Int32) {
+    work = (batch, timeoutMs)
     asked.post()
   }
 

@@ -55,7 +55,7 @@ public final class PartitionReader {
   }
 
   public func poll(_ batch: RecordBatch, timeoutMs: Int32) {
-    batch.poll(queue, timeoutMs: timeoutMs)
+    take(batch, timeoutMs: timeoutMs)
     handle.serveEvents()
   }
 
