@@ -161,7 +161,7 @@ class Judge:
             expect(expires is not None and expires <= record.decided_ms, "expired before its time")
             return expect_equal(record.blocked_by, ["expired"], "blocked_by")
         version = self._version(index, record)
-        device = next(each for each in version.devices if each.device_id == device_id)
+        device = device_in(version, device_id)
         wanted = self.decide(index, version, device, record.decided_ms, is_release)
         found = (record.outcome, record.reason, record.blocked_by, record.deliver_ms)
         expect_equal(found, wanted, "outcome, reason, blocked_by, deliver_after")
@@ -250,23 +250,22 @@ class Judge:
 
     def _quiet_at(self, index, device_id, record, at_ms):
         """Until when the document that decided keeps the device quiet at an instant; 0: it does not."""
-        version = next(each for each in self.round.users[self.round.user_of[index]] if each.number == (record.version or 1))
-        return self.quiet_until(next(each for each in version.devices if each.device_id == device_id), at_ms)
+        return self.quiet_until(device_in(self._document(index, record), device_id), at_ms)
+
+    def _document(self, index, record):
+        """The document that a record was decided on; the first where it says none."""
+        return next(each for each in self.round.users[self.round.user_of[index]] if each.number == (record.version or 1))
 
     def _free(self, index, device_id, before, record):
         """(not before, not after): when the hold becomes free to leave, without the spread.
 
         By the window that held it; where `record` is decided on a newer document, by what that makes of it from some
         instant on between its writing and its being heeded at the latest."""
-        versions = self.round.users[self.round.user_of[index]]
 
         def free(version, at):
-            device = next(each for each in version.devices if each.device_id == device_id)
-            return max(at, self.quiet_until(device, at))
+            return max(at, self.quiet_until(device_in(version, device_id), at))
 
-        held_by, decided_by = (
-            next(each for each in versions if each.number == number) for number in (before.version, record.version or 1)
-        )
+        held_by, decided_by = self._document(index, before), self._document(index, record)
         end = free(held_by, before.decided_ms)
         if held_by is decided_by:
             return end, end
@@ -279,3 +278,7 @@ class Judge:
         heeded = max(before.decided_ms, decided_by.since_ms), decided_by.until_ms + FOLLOW_MS
         ends = [free(decided_by, at) for at in heeded]
         return min(end, *ends), max(ends)
+
+
+def device_in(version, device_id):
+    return next(each for each in version.devices if each.device_id == device_id)

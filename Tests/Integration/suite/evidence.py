@@ -118,14 +118,20 @@ def holds_are_open_until_they_leave(world):
     service.end()
 
 
+def serve_with_drops(world, count):
+    """A service that has so many drops of `first` in its index, and the index."""
+    world.create_topics()
+    service = serve(world).await_ready()
+    write_drops(world, "first", count)
+    database = EvidenceDatabase(world)
+    until("the first are indexed", lambda: indexed(database) == count, 60)
+    return service, database
+
+
 @case()
 def a_topic_made_anew_is_read_from_its_first_record(world):
     """Deleted and made anew while serve runs, and while it does not: told as an error, its new records are indexed, the old stay."""
-    world.create_topics()
-    service = serve(world).await_ready()
-    write_drops(world, "first", 200)
-    database = EvidenceDatabase(world)
-    until("the first are indexed", lambda: indexed(database) == 200, 60)
+    service, database = serve_with_drops(world, 200)
 
     world.delete_topic("dropped")
     time_to_notice(world)
@@ -238,11 +244,7 @@ def unknown(world, reader):
 @case()
 def while_nothing_can_be_written_the_lag_is_told(world):
     """Another process has the database locked: service, metrics and `explain` say that the index is behind; then everything is there."""
-    world.create_topics()
-    service = serve(world).await_ready()
-    write_drops(world, "first", 20)
-    database = EvidenceDatabase(world)
-    until("the first are indexed", lambda: indexed(database) == 20, 60)
+    service, database = serve_with_drops(world, 20)
     lock = sqlite3.connect(evidence_path(world), timeout=10, isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     write_drops(world, "second", 300)
